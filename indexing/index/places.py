@@ -20,7 +20,8 @@ class Places:
     Attributes:
         count: How many units the segment has.
         first: Position of the first, where all follow on it; else -1.
-        positions: (count,) int64 of each, -1 for what is outdated; None where all follow.
+        positions: (count,) int64 of each, ascending but for -1 where one is outdated; None where
+            all follow.
     """
 
     count: int
@@ -46,6 +47,17 @@ class Places:
         if self.positions is None:
             return units.astype(np.int64) + self.first
         return self.positions.take(units)
+
+    def among(self, positions: IntArray) -> tuple[IntArray, IntArray]:
+        """Which of some positions are of these units, and of which unit each."""
+        if self.positions is None:
+            here = np.flatnonzero((positions >= self.first) & (positions < self.first + self.count))
+            return here, positions[here] - self.first
+        where = self.positions if self.live is None else self.positions[self.live]
+        at = np.searchsorted(where, positions)
+        here = np.flatnonzero(np.append(where, -1)[at] == positions)
+        units = at[here] if self.live is None else np.flatnonzero(self.live)[at[here]]
+        return here, units
 
     @property
     def live_count(self) -> int:

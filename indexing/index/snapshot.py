@@ -198,7 +198,7 @@ class Snapshot:
     @cached_property
     def padding(self) -> Padding:
         """Where passages stand in a row with empty places between documents."""
-        return Padding.of(self.owner, len(self.document_rows))
+        return Padding.of(self.first_passages, len(self.passage_rows))
 
     @cached_property
     def sample(self) -> Sample:

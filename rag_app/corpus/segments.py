@@ -12,7 +12,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -32,7 +32,7 @@ from indexing.index.segment import Segment
 from indexing.index.snapshot import Snapshot
 from indexing.store.index_state import Manifest, SegmentEntry
 from indexing.store.store import Store
-from rag_app.corpus.write_lock import is_locked, lock
+from rag_app.corpus.write_lock import holder, is_locked, lock
 
 INDEX = ".index"  # hidden, so that indexing "." skips it
 SUFFIX = ".segment"
@@ -258,25 +258,35 @@ class Segments:
             choose: Which of those that there are become one; none to end.
             wanted: Asked between the steps; where it is not, nothing has changed.
         """
-        while wanted():
-            manifest = store.index.manifest()
-            self._close_others(manifest)
-            found = {number: self._opened(entry) for number, entry in manifest.segments}
-            parts = {n: (one, manifest.dead_in(n)) for n, one in found.items() if one is not None}
-            numbers = choose(passages_held(parts))
-            if len(parts) < len(found) or not numbers:
-                return
-            try:
+
+        def require_wanted() -> None:
+            if not wanted():
+                raise Interrupted
+
+        with ExitStack() as stack, suppress(Interrupted):
+            while wanted():
+                manifest = store.index.manifest()
+                self._close_others(manifest)
+                found = {number: self._opened(entry) for number, entry in manifest.segments}
+                parts = {n: (one, manifest.dead_in(n)) for n, one in found.items() if one}
+                numbers = choose(passages_held(parts))
+                if len(parts) < len(found) or not numbers:
+                    return
+                with suppress(CorpusError):  # somebody else merges too, or it is not to be told
+                    stack.enter_context(lock(self.folder))
                 chosen = [parts[number] for number in numbers]
                 segment = merge(chosen, exact=self._exact, wanted=wanted)
-            except Interrupted:
-                return
-            entry = self._save(store, segment) if segment is not None else None
-            if segment is not None and entry is None:
-                return
-            if not store.index.replace(numbers, entry, manifest):  # somebody else was faster
-                return
-            self._tidy(store)
+                entry = self._save(store, segment, require_wanted) if segment else None
+                if segment is not None and entry is None:
+                    return
+                if not store.index.replace(numbers, entry, manifest):  # somebody else was faster
+                    return
+                self._tidy(store)
+
+    @property
+    def merging(self) -> str:
+        """Who merges now, in words; "" for nobody."""
+        return holder(self.folder) if is_locked(self.folder) else ""
 
     def waiting(self, store: Store) -> int:
         """How many segments wait to be merged in a pause."""
@@ -293,15 +303,20 @@ class Segments:
             store.index.add(entry, segment.document_rows.tolist())
             self._tidy(store)
 
-    def _save(self, store: Store, segment: Segment) -> SegmentEntry | None:
+    def _save(
+        self, store: Store, segment: Segment, step: Callable[[], None] = lambda: None
+    ) -> SegmentEntry | None:
         """Write a segment; None where it cannot be, and each search builds what is missing."""
         generation = store.generation
         name = f"{generation}-{secrets.token_hex(6)}"
         draft, path = self.folder / f"{name}.draft", self.folder / f"{name}{SUFFIX}"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            seal = segment.save(draft)
+            seal = segment.save(draft, step=step)
             draft.rename(path)
+        except Interrupted:
+            draft.unlink(missing_ok=True)
+            raise
         except OSError as error:
             with suppress(OSError):
                 draft.unlink(missing_ok=True)
@@ -318,7 +333,7 @@ class Segments:
         now, grace = time.time(), GRACE if grace is None else grace
         for path in sorted(self.folder.iterdir()) if self.folder.is_dir() else ():
             with suppress(OSError):
-                if path.name in used:
+                if path.name in used or path.name.startswith("write."):  # who merges
                     continue
                 if path.is_dir() or not path.name.endswith((SUFFIX, ".draft", ".dropped")):
                     _remove(path)  # of an earlier version

@@ -77,9 +77,7 @@ def actions(id_: str) -> dict[str, Callable[[Corpus], object]]:
         "overview": lambda corpus: corpus.overview(id_),
         "picture": lambda corpus: corpus.seen_by(mine).figure(id_, "f" * 32),
         "show by title": lambda corpus: corpus.document("report 00007"),
-        "ask": lambda corpus: corpus.ask(QUESTION),
-        "ask of a document": lambda corpus: corpus.ask(f"According to report 00007, {QUESTION}"),
-        "ask of a person": lambda corpus: corpus.seen_by(mine).ask(QUESTION),
+        "ask": lambda corpus: corpus.seen_by(mine).ask(f"According to report 00007, {QUESTION}"),
         "search of a person": lambda corpus: corpus.seen_by(mine).search(QUESTION),
     }
 

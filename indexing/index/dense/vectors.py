@@ -98,25 +98,10 @@ class Vectors:
         index, places = self.parts[0]
         return index if len(self.parts) == 1 and places.positions is None else None
 
-    @cached_property
-    def _origins(self) -> IntArray:
-        """(n,) where each vector stands if those of all segments are put side by side."""
-        origins, start = np.empty(len(self), np.int64), 0
-        for _, places in self.parts:
-            own, live = np.arange(start, start + places.count), places.live
-            origins[places.where] = own if live is None else own[live]
-            start += places.count
-        return origins
-
     def _located(self, positions: IntArray) -> list[tuple[FaissIndex, IntArray, IntArray]]:
         """For each segment, which of some positions it has, and as what."""
-        origins, start, found = self._origins[positions], 0, []
-        for index, places in self.parts:
-            here = np.flatnonzero((origins >= start) & (origins < start + places.count))
-            if len(here):
-                found.append((index, here, origins[here] - start))
-            start += places.count
-        return found
+        found = [(index, *places.among(positions)) for index, places in self.parts]
+        return [one for one in found if len(one[1])]
 
     def _merged(
         self,
