@@ -125,8 +125,8 @@ def merge(
     for part in parts:
         codes = np.array([lexicon.languages.index(c) for c in part.segment.lexicon.languages])
         if len(codes):
-            own, live = codes[part.segment.language], part.documents.live
-            language[part.documents.where] = own if live is None else own[live]
+            own = part.documents.kept(codes[part.segment.language])
+            language[part.documents.where] = own
     return Segment(
         document_rows=whole.document_rows,
         passage_rows=whole.passage_rows,
@@ -190,8 +190,8 @@ def _postings(
     """The postings of all parts, some terms at a time."""
     lengths = np.zeros(sum(part.places(name).live_count for part in parts), np.float32)
     for part in parts:
-        own, live = part.segment.postings[name].lengths, part.places(name).live
-        lengths[part.places(name).where] = own if live is None else own[live]
+        places = part.places(name)
+        lengths[places.where] = places.kept(part.segment.postings[name].lengths)
     blocks = [_MovedBlock.of(p, own, name) for p, own in zip(parts, numbers, strict=True)]
     return merged(blocks, lengths, step=step)
 

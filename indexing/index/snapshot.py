@@ -44,10 +44,10 @@ class Part:
 
     def total_length(self, name: str) -> int:
         """Terms in all units of postings, by their name."""
-        postings, live = self.segment.postings[name], self.places(name).live
-        if live is None:
+        postings, places = self.segment.postings[name], self.places(name)
+        if places.live is None:
             return postings.total_length
-        return int(postings.lengths[live].sum(dtype=np.float64))
+        return int(places.kept(postings.lengths).sum(dtype=np.float64))
 
     def known(self, among: frozenset[str], *, remembered: bool = False) -> frozenset[str]:
         """Those of some stems that a document has which is not outdated.
@@ -140,9 +140,7 @@ class Snapshot:
             end = start + int(live.sum())
             documents[live], start = position[start:end], end
             part = Part(segment, Places.of(documents), _passages(segment, documents, bounds))
-            alive = part.passages.live
-            kept = segment.passage_rows if alive is None else segment.passage_rows[alive]
-            passage_rows[part.passages.where] = kept
+            passage_rows[part.passages.where] = part.passages.kept(segment.passage_rows)
             parts.append(part)
         return cls(
             tuple(parts),
@@ -213,11 +211,10 @@ class Snapshot:
         """The row of the first document in each language."""
         first: dict[str, int] = {}
         for part in self.parts:
-            segment, live = part.segment, part.documents.live
+            segment, kept = part.segment, part.documents.kept
+            languages, every = kept(segment.language), kept(segment.document_rows)
             for number, code in enumerate(segment.lexicon.languages):
-                own = segment.language == number
-                rows = segment.document_rows[own if live is None else own & live]
-                if len(rows):
+                if len(rows := every[languages == number]):
                     first[code] = min(int(rows[0]), first.get(code, int(rows[0])))
         return first
 

@@ -95,10 +95,9 @@ class Segments:
         """The index of the store as it is read now."""
         with store.reading():
             try:
-                manifest = store.index.manifest()
+                manifest, unindexed = store.index.manifest(), tuple(store.index.unindexed())
             except ValueError:  # damaged: told by `damage`
-                manifest = None
-            unindexed = tuple(store.index.unindexed())
+                manifest, unindexed = Manifest((), ()), tuple(store.rows())
             latest = self._latest
             if latest is not None and latest.key == (manifest, unindexed):
                 return latest.snapshot
@@ -107,11 +106,7 @@ class Segments:
             self._latest = _Pinned((manifest, unindexed), snapshot)
             return snapshot
 
-    def _derive(
-        self, store: Store, manifest: Manifest | None, unindexed: tuple[int, ...]
-    ) -> Snapshot:
-        if manifest is None:
-            return Snapshot.build(store, exact=self._exact)
+    def _derive(self, store: Store, manifest: Manifest, unindexed: tuple[int, ...]) -> Snapshot:
         found = {number: self._opened(entry) for number, entry in manifest.segments}
         broken = [number for number, segment in found.items() if segment is None]
         parts = [(one, manifest.dead_in(number)) for number, one in found.items() if one]
@@ -161,7 +156,7 @@ class Segments:
     def _make_up(self, segment: Segment, broken: Iterable[int]) -> None:
         """Keep a segment that a search had to build, if nobody writes and this process may."""
         with (
-            suppress(CorpusError, OSError),
+            suppress(CorpusError, OSError, ValueError),
             lock(self._corpus),
             closing(Store(self._corpus)) as own,
         ):
