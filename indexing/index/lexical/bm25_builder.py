@@ -24,7 +24,7 @@ IntArray = npt.NDArray[np.int64]
 UnitArray = npt.NDArray[np.int32]
 
 BLOCK = 1 << 22  # words
-IN_MEMORY = 1 << 24  # postings; more are mapped from a file
+IN_MEMORY = 1 << 22  # postings; more are mapped from a file
 MERGE_SIZE = 1 << 21  # postings, about, that are merged at a time
 SAMPLE_EVERY = 1 << 14  # postings between two terms that a merge may begin at
 SHIFT = 31  # of `pair_keys`
