@@ -16,7 +16,6 @@ from indexing.change_detection import DocumentIdentity
 from indexing.errors import CollectionNotFound, InvalidRequest
 from indexing.filter import Scope
 from indexing.store.database import Database
-from indexing.store.name_keys import NAMES_NOW
 
 DEFAULT = "default"
 """The collection of whatever is added without naming one; everybody's."""
@@ -318,9 +317,7 @@ class Collections:
 
     def raise_count(self) -> None:
         """Count a change of collections."""
-        self._database.run(
-            "UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'collections'"
-        )
+        self._database.run("UPDATE meta SET value = value + 1 WHERE key = 'collections'")
 
     def repair(self) -> None:
         """Drop what is not as it was written; nobody sees by that what was private."""
@@ -335,8 +332,6 @@ class Collections:
                 )
                 self._seal(row)
             self.bring_home()
-            self._database.run("DELETE FROM names")
-            self._database.run(f"INSERT INTO names {NAMES_NOW}")
 
     def bring_home(self) -> None:
         """Put documents that are in no collection into one."""

@@ -21,8 +21,8 @@ from indexing.errors import (
     CorpusTooNew,
 )
 from indexing.store.database_errors import damaged, irreparable, replaced, sqlite_errors
+from indexing.store.derived.triggers import FOR_EACH_CONNECTION, register
 from indexing.store.migrations import MIGRATIONS
-from indexing.store.triggers import FOR_EACH_CONNECTION, register
 
 WAIT = 30  # seconds for another connection's transaction, a matter of milliseconds as a rule
 

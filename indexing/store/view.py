@@ -21,6 +21,7 @@ from indexing.errors import DocumentNotFound
 from indexing.filter import OWNER, Filter, Scope
 from indexing.store.collections import Collections
 from indexing.store.database import Database
+from indexing.store.derived.names import Names
 from indexing.store.facts import (
     FIGURES,
     LISTED,
@@ -33,7 +34,6 @@ from indexing.store.facts import (
 )
 from indexing.store.index_state import IndexState
 from indexing.store.meta import Meta
-from indexing.store.names import Names
 from indexing.store.pictures import Pictures
 from indexing.store.records.document import DOCUMENT, to_document
 from indexing.store.records.passages import PassageReading, among

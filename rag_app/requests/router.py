@@ -24,16 +24,16 @@ from rag_app.requests import (
     speakers,
     summary,
 )
-from rag_app.requests.catalogue import Catalogue, Mention
 from rag_app.requests.german import in_english
 from rag_app.requests.listing import Line, events
+from rag_app.requests.naming.catalogue import Catalogue, Mention
+from rag_app.requests.naming.stored_catalogue import StoredCatalogue
 from rag_app.requests.occasions import (
     count_in_words,
     limited,
     nothing_in_words,
     occasion_mentions,
 )
-from rag_app.requests.stored_catalogue import StoredCatalogue
 from rag_app.requests.summary import MOST_DOCUMENTS
 from rag_app.requests.target import Target, Words, pattern
 from rag_app.requests.wording import GERMAN

@@ -25,10 +25,10 @@ from indexing.store.blobs import BLOB_CHECKSUM
 from indexing.store.checksums import checksum
 from indexing.store.collections import COLLECTION_CHECKSUM, MEMBERSHIP_CHECKSUM
 from indexing.store.database import Database
+from indexing.store.derived.name_keys import NAMES_NOW
+from indexing.store.derived.triggers import register
 from indexing.store.facts import FACT_CHECKSUM
 from indexing.store.migrations import MIGRATIONS
-from indexing.store.name_keys import NAMES_NOW
-from indexing.store.triggers import register
 
 UNIT = 1e-2  # how far from 1 the length of a vector may be, in the coarsest dtype
 _MAX_ROW = 2**53  # a row number past this is damage; SQLite refuses the next one at 2**63

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from indexing.change_detection import DocumentIdentity
 from indexing.errors import DocumentNotFound, InvalidRequest
-from indexing.store.name_keys import joined
+from indexing.store.derived.name_keys import joined
 from indexing.store.view import DocumentEntry, DocumentName, NamedDocument, StoreView
 
 

@@ -8,7 +8,7 @@ from itertools import combinations
 from zlib import crc32
 
 from indexing.store.checksums import Value, checksum
-from indexing.store.triggers import register
+from indexing.store.derived.triggers import register
 
 VALUES: list[tuple[Value, ...]] = [
     (), (None,), (0,), (0.0,), ("",), (b"",), ("0",), (b"0",), ("a", "b"), ("ab",), ("ab", ""),

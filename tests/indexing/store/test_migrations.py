@@ -17,10 +17,10 @@ import pytest
 from indexing.documents import NO_OCCASION
 from indexing.encoder.encoded_document import EncodedDocument
 from indexing.errors import CorpusTooNew
+from indexing.store.derived.triggers import register
 from indexing.store.migrations import MIGRATIONS
 from indexing.store.repair.verification import verify
 from indexing.store.store import FILE_NAME, Store
-from indexing.store.triggers import register
 
 LAST = len(MIGRATIONS)
 

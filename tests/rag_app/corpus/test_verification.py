@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 from indexing.encoder.encoder import Encoder
 from indexing.errors import CorpusDamaged, CorpusNotFound, CorpusReplaced
+from indexing.store.derived.triggers import register
 from indexing.store.store import FILE_NAME
-from indexing.store.triggers import register
 from rag_app.cli.main import main
 from rag_app.corpus.corpus import Corpus
 

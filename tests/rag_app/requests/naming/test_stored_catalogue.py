@@ -22,8 +22,8 @@ from indexing.store.repair.verification import verify
 from indexing.store.store import Store
 from indexing.store.view import StoreView
 from rag_app.corpus.contents.document_names import document_named, documents_named
-from rag_app.requests.catalogue import Catalogue
-from rag_app.requests.stored_catalogue import StoredCatalogue
+from rag_app.requests.naming.catalogue import Catalogue
+from rag_app.requests.naming.stored_catalogue import StoredCatalogue
 
 WORDS = ("heron", "3", "budget", "kick-off", "The", "meeting", "report", "12", "July", "third", "2")
 
@@ -116,5 +116,5 @@ def test_verification_and_repair_know_the_names(store: Store) -> None:
     store.database.run("INSERT INTO names VALUES ('nstray', 1, 1)")
     (found,) = [one for one in verify(store.database) if one.what == "collections"]
     assert "names are not those of the documents" in str(found)
-    store.collections.repair()
+    store.names.make_again()
     assert not [one for one in verify(store.database) if one.what == "collections"]

@@ -12,10 +12,10 @@ from itertools import chain
 from pathlib import PurePosixPath
 
 from indexing.filter import Filter
-from indexing.store.name_keys import beginning, words_of
+from indexing.store.derived.name_keys import beginning, words_of
 from indexing.store.view import DocumentEntry, NamedDocument, StoreView
 from indexing.text.english import ORDINALS
-from rag_app.requests.catalogue import (
+from rag_app.requests.naming.catalogue import (
     ID,
     LONGEST,
     MANY,

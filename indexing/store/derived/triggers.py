@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 
 from indexing.store.checksums import CURRENT_CHECKSUMS, checksum
-from indexing.store.name_keys import NAME_TRIGGERS, name_keys
+from indexing.store.derived.name_keys import NAME_TRIGGERS, name_keys
 
 FOR_EACH_CONNECTION = (
     CURRENT_CHECKSUMS,

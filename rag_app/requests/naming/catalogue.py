@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from indexing.cached_property import cached_property
 from indexing.filter import Filter
-from indexing.store.name_keys import beginning, joined, own_names, words_of
+from indexing.store.derived.name_keys import beginning, joined, own_names, words_of
 from indexing.store.view import DocumentEntry, NamedDocument
 from indexing.text.english import DOCUMENT_WORDS, MEETING_WORDS, MONTHS, ORDINALS
 from indexing.text.terms import content_stems
