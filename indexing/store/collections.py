@@ -1,8 +1,7 @@
 """Collections: named sets of documents with an owner. A document is in one or several.
 
 What a document is called and where it lies belongs to the membership: two people may have the same
-text under different names. The document's own record shows the place of its first membership, that
-of the collection made first. A document is deleted with its last membership.
+text under different names. Its own record has its place in the first; it goes with its last one.
 """
 
 from __future__ import annotations
@@ -332,6 +331,8 @@ class Collections:
                 )
                 self._seal(row)
             self.bring_home()
+            self._database.run("DELETE FROM names")
+            self._database.run("UPDATE memberships SET path = path")  # which makes them again
 
     def bring_home(self) -> None:
         """Put documents that are in no collection into one."""

@@ -104,7 +104,6 @@ def salvage_database(
         records = [sound_record(store.database, row) for row in rows]
         if any(one.what == "collections" for one in damages):
             store.collections.repair()
-            store.names.make_again()
         if any(one.what == "facts" for one in damages):
             store.repair_facts()
         store.close()

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Literal
 
 from indexing.store.database import Database
-from indexing.store.derived.name_keys import NAMES_NOW
 
 NameKind = Literal["n", "b", "t"]
 """As in `name_keys`: a whole name, a beginning, a word of a title."""
@@ -24,12 +23,6 @@ class Names:
 
     def __init__(self, database: Database, scope: tuple[int, ...] | None) -> None:
         self._database, self._scope = database, scope
-
-    def make_again(self) -> None:
-        """Make the index again, whatever it holds."""
-        with self._database.writing():
-            self._database.run("DELETE FROM names")
-            self._database.run(f"INSERT INTO names {NAMES_NOW}")
 
     def within(self, words: Sequence[str], kind: NameKind, *, longest: int) -> set[str]:
         """Every row of some words, its letters side by side, that anything is called by."""

@@ -116,5 +116,5 @@ def test_verification_and_repair_know_the_names(store: Store) -> None:
     store.database.run("INSERT INTO names VALUES ('nstray', 1, 1)")
     (found,) = [one for one in verify(store.database) if one.what == "collections"]
     assert "names are not those of the documents" in str(found)
-    store.names.make_again()
+    store.collections.repair()
     assert not [one for one in verify(store.database) if one.what == "collections"]
