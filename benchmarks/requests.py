@@ -23,7 +23,7 @@ from indexing.documents import Occasion
 from indexing.filter import Filter
 from indexing.store.view import DocumentEntry
 from rag_app.cli.options import print_result, with_json
-from rag_app.requests.catalogue import Catalogue
+from rag_app.requests.naming.catalogue import Catalogue
 from rag_app.requests.router import route
 
 Json = dict[str, Any]

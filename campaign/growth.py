@@ -107,7 +107,7 @@ def _begin(corpus: Path, draw: random.Random) -> dict[str, str]:
 def _make_old(corpus: Path) -> None:
     """Let a corpus be as the version before segments left it."""
     with closing(Store(corpus)) as store:
-        for table in ("segments", "unindexed", "outdated"):
+        for table in ("segments", "unindexed", "outdated", "names"):
             store.database.run(f"DROP TABLE {table}")
         for trigger in ("document_added", "document_removed"):
             store.database.run(f"DROP TRIGGER {trigger}")

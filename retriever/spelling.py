@@ -74,7 +74,7 @@ class Spelling:
     def __init__(self, store: StoreView, snapshot: Snapshot) -> None:
         self._store = store
         self._languages = tuple(dict.fromkeys((ENGLISH, *snapshot.languages)))
-        rows = None if store.scope is None else [row for row, *_ in store.document_rows()]
+        rows = None if store.scope is None else store.rows()
         self._parts = [(part, _passages_of(part, rows)) for part in snapshot.parts]
 
     def corrected(

@@ -10,7 +10,7 @@ import json
 import mmap
 import os
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,8 +55,18 @@ class Seal:
             return False
 
 
-def write_arrays(path: Path, arrays: Iterable[tuple[str, npt.NDArray[Any]]]) -> Seal:
+def write_arrays(
+    path: Path,
+    arrays: Iterable[tuple[str, npt.NDArray[Any]]],
+    *,
+    step: Callable[[], None] = lambda: None,
+) -> Seal:
     """Write arrays by name, and see that they are on the disk.
+
+    Args:
+        path: Of the file.
+        arrays: Each with its name.
+        step: Called before each block.
 
     Raises:
         OSError: There is no room, or the folder is not to be written to.
@@ -75,6 +85,7 @@ def write_arrays(path: Path, arrays: Iterable[tuple[str, npt.NDArray[Any]]]) -> 
             entries.append([name, array.dtype.str, array.shape, position])
             rows = max(1, BLOCK // max(1, array[:1].nbytes))
             for start in range(0, len(array), rows):
+                step()
                 put(
                     np.ascontiguousarray(array[start : start + rows])
                     .reshape(-1)

@@ -97,19 +97,23 @@ def merge(
     Args:
         segments: Each with the rows of documents that are outdated in it.
         exact: Whether all vectors are compared, however many.
-        wanted: Asked between the steps.
+        wanted: Asked between the steps, each of which is a matter of a second.
 
     Raises:
         Interrupted: It was not wanted any more.
     """
 
+    def require_wanted() -> None:
+        if not wanted():
+            raise Interrupted
+
     def vectors(kind: str) -> FaissIndex:
-        _require(wanted)
-        return vector_index(_vectors(parts, kind), exact=exact)
+        moved = _vectors(parts, kind, require_wanted)
+        return vector_index(moved, exact=exact, step=require_wanted)
 
     def postings(name: str) -> Postings:
-        _require(wanted)
-        return _postings(parts, numbers, name)
+        require_wanted()
+        return _postings(parts, numbers, name, require_wanted)
 
     order = sorted(segments, key=lambda pair: -pair[0].passages)
     whole = Snapshot.of(order)
@@ -121,8 +125,8 @@ def merge(
     for part in parts:
         codes = np.array([lexicon.languages.index(c) for c in part.segment.lexicon.languages])
         if len(codes):
-            own, live = codes[part.segment.language], part.documents.live
-            language[part.documents.where] = own if live is None else own[live]
+            own = part.documents.kept(codes[part.segment.language])
+            language[part.documents.where] = own
     return Segment(
         document_rows=whole.document_rows,
         passage_rows=whole.passage_rows,
@@ -134,11 +138,6 @@ def merge(
         postings={name: postings(name) for name in parts[0].segment.postings},
         speakers=_speakers(parts, len(whole.passage_rows)),
     )
-
-
-def _require(wanted: Callable[[], bool]) -> None:
-    if not wanted():
-        raise Interrupted
 
 
 def passages_held(segments: Mapping[int, tuple[Segment, Dead]]) -> Held:
@@ -170,7 +169,7 @@ def _lexicon(lexicons: Sequence[Lexicon]) -> tuple[Lexicon, list[IntArray]]:
     return Lexicon(list(stems), list(languages)), numbers
 
 
-def _vectors(parts: Sequence[Part], kind: str) -> FloatArray:
+def _vectors(parts: Sequence[Part], kind: str, step: Callable[[], None]) -> FloatArray:
     """(n, d) in the new order, in a file where there are many."""
     places = [getattr(part, f"{kind}s") for part in parts]
     indexes = [getattr(part.segment, f"{kind}_vectors") for part in parts]
@@ -178,20 +177,23 @@ def _vectors(parts: Sequence[Part], kind: str) -> FloatArray:
     vectors = empty_vectors(count, indexes[0].vectors.shape[1], in_memory=count < FLAT_BELOW)
     for index, place in zip(indexes, places, strict=True):
         for start in range(0, place.count, FLAT_BELOW):
+            step()
             units = np.arange(start, min(start + FLAT_BELOW, place.count), dtype=np.int32)
             to = place.at(units)
             vectors[to[to >= 0]] = index.vectors[units[to >= 0]]
     return vectors
 
 
-def _postings(parts: Sequence[Part], numbers: Sequence[IntArray], name: str) -> Postings:
+def _postings(
+    parts: Sequence[Part], numbers: Sequence[IntArray], name: str, step: Callable[[], None]
+) -> Postings:
     """The postings of all parts, some terms at a time."""
     lengths = np.zeros(sum(part.places(name).live_count for part in parts), np.float32)
     for part in parts:
-        own, live = part.segment.postings[name].lengths, part.places(name).live
-        lengths[part.places(name).where] = own if live is None else own[live]
+        places = part.places(name)
+        lengths[places.where] = places.kept(part.segment.postings[name].lengths)
     blocks = [_MovedBlock.of(p, own, name) for p, own in zip(parts, numbers, strict=True)]
-    return merged(blocks, lengths)
+    return merged(blocks, lengths, step=step)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,12 +35,13 @@ class Padding:
     size: int
 
     @classmethod
-    def of(cls, owner: IntArray, documents: int) -> Padding:
-        """For passages in the order of their documents, `owner` (passages,)."""
-        firsts = np.searchsorted(owner, np.arange(documents))
-        shift = REACH * np.arange(1, documents + 1)
-        places = (np.arange(len(owner)) + shift[owner]).astype(np.int32)
-        return cls(firsts + shift, places, len(owner) + REACH * (documents + 1))
+    def of(cls, starts: IntArray, passages: int) -> Padding:
+        """For so many passages in the order of their documents, which begin at `starts`."""
+        shift = REACH * np.arange(1, len(starts) + 1)
+        lengths = np.diff(starts, append=passages)
+        places = np.repeat(shift.astype(np.int32), lengths)
+        places += np.arange(passages, dtype=np.int32)
+        return cls(starts + shift, places, passages + REACH * (len(starts) + 1))
 
     def row(self, scores: FloatArray) -> FloatArray:
         """(size,) scores (passages,) in their places."""
@@ -62,8 +63,7 @@ class Padding:
 
     def _chunks(self) -> Iterator[Chunk]:
         ends = np.append(self.starts[1:], self.size)
-        empty = np.ones(self.size, np.bool_)
-        empty[self.places] = False
+        gap = np.arange(-REACH, 0)
         first = 0
         while first < len(self.starts):
             start = int(self.starts[first])
@@ -74,7 +74,7 @@ class Padding:
                 start,
                 end,
                 self.starts[first:last] - start,
-                np.flatnonzero(empty[start:end]),
+                (self.starts[first + 1 : last, None] - start + gap).reshape(-1),
             )
             first = last
 

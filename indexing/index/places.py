@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,8 @@ class Places:
     Attributes:
         count: How many units the segment has.
         first: Position of the first, where all follow on it; else -1.
-        positions: (count,) int64 of each, -1 for what is outdated; None where all follow.
+        positions: (count,) int64 of each, ascending but for -1 where one is outdated; None where
+            all follow.
     """
 
     count: int
@@ -47,6 +49,20 @@ class Places:
             return units.astype(np.int64) + self.first
         return self.positions.take(units)
 
+    def kept(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Of values (..., count) those of units that are not outdated."""
+        return values if self.live is None else values[..., self.live]
+
+    def among(self, positions: IntArray) -> tuple[IntArray, IntArray]:
+        """Which of some positions are of these units, and of which unit each."""
+        if self.positions is None:
+            here = np.flatnonzero((positions >= self.first) & (positions < self.first + self.count))
+            return here, positions[here] - self.first
+        where = self.kept(self.positions)
+        at = np.searchsorted(where, positions)
+        here = np.flatnonzero(np.append(where, -1)[at] == positions)
+        return here, self.kept(np.arange(self.count))[at[here]]
+
     @property
     def live_count(self) -> int:
         """How many units are not outdated."""
@@ -57,4 +73,4 @@ class Places:
         """What the units stand at, in their order, without what is outdated."""
         if self.positions is None:
             return slice(self.first, self.first + self.count)
-        return self.positions[self.positions >= 0]
+        return self.kept(self.positions)

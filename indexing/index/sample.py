@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ IntArray = npt.NDArray[np.int64]
 
 SAMPLE = 16384  # passages, about
 FEWEST = 8  # documents at least
+LITTLE = 0.1  # share of the documents that may come or go before others are taken
 
 
 @dataclass(frozen=True)
@@ -24,10 +25,12 @@ class Sample:
 
     Attributes:
         selection: The documents and their passages.
+        among: Of how many they were taken.
         vectors: (p, d) of these passages, side by side; None where they are not kept.
     """
 
     selection: Selection
+    among: int
     vectors: FloatArray | None = None
 
     @classmethod
@@ -36,11 +39,23 @@ class Sample:
         count = round(SAMPLE * (len(bounds) - 1) / int(bounds[-1]))
         count = min(len(documents), max(count, FEWEST))
         evenly = documents[np.linspace(0, len(documents) - 1, count).astype(int)]
-        return cls(Selection.of(evenly, bounds))
+        return cls(Selection.of(evenly, bounds), len(documents))
 
     def kept(self, index: Vectors) -> Sample:
         """The same with its vectors in memory: each query is compared with them."""
-        return Sample(self.selection, np.ascontiguousarray(index.at(self.selection.passages)))
+        return replace(self, vectors=np.ascontiguousarray(index.at(self.selection.passages)))
+
+    def moved(self, documents: IntArray, bounds: IntArray) -> Sample | None:
+        """The same documents in a corpus that has changed; None where it is time for others.
+
+        Args:
+            documents: (c,) where they are now.
+            bounds: Where the passages of all documents begin now.
+        """
+        changed = abs(len(bounds) - 1 - self.among)
+        if changed > LITTLE * self.among:
+            return None
+        return replace(self, selection=Selection.of(documents, bounds))
 
     def similarity(self, index: Vectors, queries: FloatArray) -> FloatArray:
         """(q, p) of queries (q, d) with each passage, whose vectors are in the index."""

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from indexing.cached_property import cached_property
 from indexing.index.array_file import Seal, read_arrays, to_bytes, to_text, write_arrays
 from indexing.index.dense.faiss_index import FLAT_BELOW, FaissIndex
 from indexing.index.lexical.bm25_builder import BLOCK, LexicalIndexBuilder, empty_vectors
@@ -61,6 +62,11 @@ class Segment:
     lexicon: Lexicon
     postings: Mapping[str, Postings]
     speakers: Speakers
+
+    @cached_property
+    def known(self) -> dict[frozenset[str], frozenset[str]]:
+        """Which of some stems its documents have, by those that were asked for often."""
+        return {}
 
     @property
     def documents(self) -> int:
@@ -108,9 +114,9 @@ class Segment:
             speakers=Speakers.of(speakers),
         )
 
-    def save(self, path: Path) -> Seal:
-        """Write to a file; what it is from now on. Errors as in `write_arrays`."""
-        return write_arrays(path, self._arrays())
+    def save(self, path: Path, *, step: Callable[[], None] = lambda: None) -> Seal:
+        """Write to a file; what it is from now on. Arguments and errors as in `write_arrays`."""
+        return write_arrays(path, self._arrays(), step=step)
 
     def _arrays(self) -> Iterator[tuple[str, npt.NDArray[Any]]]:
         for name in _ROWS:
@@ -148,9 +154,11 @@ class Segment:
         )
 
 
-def vector_index(vectors: FloatArray, *, exact: bool) -> FaissIndex:
-    """An index of a segment's vectors."""
-    return FaissIndex.build(vectors, flat_below=sys.maxsize if exact else None)
+def vector_index(
+    vectors: FloatArray, *, exact: bool, step: Callable[[], None] = lambda: None
+) -> FaissIndex:
+    """An index of a segment's vectors; `step` is called before each part of it."""
+    return FaissIndex.build(vectors, flat_below=sys.maxsize if exact else None, step=step)
 
 
 def _vectors(

@@ -53,4 +53,4 @@ class Selection:
 
     @cached_property
     def _padding(self) -> Padding:
-        return Padding.of(self.owner, len(self.documents))
+        return Padding.of(self.starts, len(self.passages))

@@ -44,13 +44,24 @@ class Part:
 
     def total_length(self, name: str) -> int:
         """Terms in all units of postings, by their name."""
-        postings, live = self.segment.postings[name], self.places(name).live
-        if live is None:
+        postings, places = self.segment.postings[name], self.places(name)
+        if places.live is None:
             return postings.total_length
-        return int(postings.lengths[live].sum(dtype=np.float64))
+        return int(places.kept(postings.lengths).sum(dtype=np.float64))
 
-    def known(self, among: frozenset[str]) -> frozenset[str]:
-        """Those of some stems that a document has which is not outdated."""
+    def known(self, among: frozenset[str], *, remembered: bool = False) -> frozenset[str]:
+        """Those of some stems that a document has which is not outdated.
+
+        Args:
+            among: The stems.
+            remembered: Whether they are asked for of each snapshot: where nothing of the segment is
+                outdated, it is looked up once.
+        """
+        if self.documents.live is None and remembered:
+            known = self.segment.known
+            if among not in known:
+                known[among] = self.known(among)
+            return known[among]
         lexicon, live = self.segment.lexicon, self.documents.live
         stems = [*lexicon.known(among)]
         numbers = np.array([lexicon.number(stem) for stem in stems], np.int64)
@@ -84,6 +95,7 @@ class Snapshot:
         bounds: (documents + 1,) int64 where the passages of each document begin.
         document_vectors: Of (documents, d).
         passage_vectors: Of (passages, d).
+        earlier: The sample of an earlier one, as far as that is of these documents.
     """
 
     parts: tuple[Part, ...]
@@ -92,16 +104,22 @@ class Snapshot:
     bounds: IntArray
     document_vectors: Vectors
     passage_vectors: Vectors
+    earlier: Sample | None = None
 
     @classmethod
     def of(
-        cls, segments: Iterable[tuple[Segment, Sequence[int]]], *, exact: bool = False
+        cls,
+        segments: Iterable[tuple[Segment, Sequence[int]]],
+        *,
+        exact: bool = False,
+        before: Snapshot | None = None,
     ) -> Snapshot:
         """Of segments, each with the rows of documents that are outdated in it.
 
         Args:
             segments: No document is in two, but for where it is outdated.
             exact: Whether all vectors are compared, however many.
+            before: An earlier one of the same corpus, of which what is still so is kept.
         """
         pairs = list(segments)
         own = [
@@ -122,9 +140,7 @@ class Snapshot:
             end = start + int(live.sum())
             documents[live], start = position[start:end], end
             part = Part(segment, Places.of(documents), _passages(segment, documents, bounds))
-            alive = part.passages.live
-            kept = segment.passage_rows if alive is None else segment.passage_rows[alive]
-            passage_rows[part.passages.where] = kept
+            passage_rows[part.passages.where] = part.passages.kept(segment.passage_rows)
             parts.append(part)
         return cls(
             tuple(parts),
@@ -133,7 +149,21 @@ class Snapshot:
             bounds,
             _vectors([(one.segment.document_vectors, one.documents) for one in parts], exact),
             _vectors([(one.segment.passage_vectors, one.passages) for one in parts], exact),
+            None if before is None else before._moved_sample(pairs, rows[order], bounds),
         )
+
+    def _moved_sample(
+        self, segments: Sequence[tuple[Segment, Sequence[int]]], rows: IntArray, bounds: IntArray
+    ) -> Sample | None:
+        """The sample, if it is made and all its documents are in these segments as they were."""
+        sample: Sample | None = self.__dict__.get("sample", self.earlier)
+        now = {id(one) for one, _ in segments}
+        if sample is None or not now.issuperset(id(part.segment) for part in self.parts):
+            return None
+        own = self.document_rows[sample.selection.documents]
+        if any(len(dead) and np.isin(own, dead).any() for _, dead in segments):
+            return None
+        return sample.moved(np.searchsorted(rows, own), bounds)
 
     @classmethod
     def build(cls, store: StoreView, *, exact: bool = False) -> Snapshot:
@@ -166,11 +196,13 @@ class Snapshot:
     @cached_property
     def padding(self) -> Padding:
         """Where passages stand in a row with empty places between documents."""
-        return Padding.of(self.owner, len(self.document_rows))
+        return Padding.of(self.first_passages, len(self.passage_rows))
 
     @cached_property
     def sample(self) -> Sample:
         """Documents at even distances, their vectors in memory."""
+        if self.earlier is not None:
+            return self.earlier
         every = np.arange(len(self.document_rows))
         return Sample.of(every, self.bounds).kept(self.passage_vectors)
 
@@ -179,11 +211,10 @@ class Snapshot:
         """The row of the first document in each language."""
         first: dict[str, int] = {}
         for part in self.parts:
-            segment, live = part.segment, part.documents.live
+            segment, kept = part.segment, part.documents.kept
+            languages, every = kept(segment.language), kept(segment.document_rows)
             for number, code in enumerate(segment.lexicon.languages):
-                own = segment.language == number
-                rows = segment.document_rows[own if live is None else own & live]
-                if len(rows):
+                if len(rows := every[languages == number]):
                     first[code] = min(int(rows[0]), first.get(code, int(rows[0])))
         return first
 
@@ -195,7 +226,9 @@ class Snapshot:
     def known(self, stems: frozenset[str]) -> frozenset[str]:
         """Those of many stems that documents have; looked up once for each such set."""
         if stems not in self._known:
-            self._known[stems] = frozenset().union(*(part.known(stems) for part in self.parts))
+            self._known[stems] = frozenset().union(
+                *(part.known(stems, remembered=True) for part in self.parts)
+            )
         return self._known[stems]
 
     @cached_property

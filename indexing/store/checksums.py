@@ -9,7 +9,6 @@ one of 4 billion others; it is no signature against people.
 
 from __future__ import annotations
 
-import sqlite3
 from zlib import crc32
 
 Value = int | float | str | bytes | None
@@ -28,11 +27,6 @@ CURRENT_CHECKSUMS = (
     " FROM documents"
 )
 """For a connection to a database of the present format."""
-
-
-def register(connection: sqlite3.Connection) -> None:
-    """Teach a connection the SQL function `checksum(value, ...)`."""
-    connection.create_function("checksum", -1, checksum, deterministic=True)
 
 
 def checksum(*values: Value) -> int:

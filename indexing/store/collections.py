@@ -1,8 +1,7 @@
 """Collections: named sets of documents with an owner. A document is in one or several.
 
 What a document is called and where it lies belongs to the membership: two people may have the same
-text under different names. The document's own record shows the place of its first membership, that
-of the collection made first. A document is deleted with its last membership.
+text under different names. Its own record has its place in the first; it goes with its last one.
 """
 
 from __future__ import annotations
@@ -293,7 +292,8 @@ class Collections:
     def put(self, document: int, memberships: Sequence[Membership]) -> None:
         """Put a document into collections, or change its place in them."""
         self._database.run_all(
-            "INSERT OR REPLACE INTO memberships VALUES (?, ?, ?, ?, ?, 0)",
+            "INSERT INTO memberships VALUES (?, ?, ?, ?, ?, 0) ON CONFLICT DO UPDATE"
+            " SET path = excluded.path, part = excluded.part, title = excluded.title",
             [[document, one.collection, one.path, one.part, one.title] for one in memberships],
         )
         self._database.run(
@@ -316,9 +316,7 @@ class Collections:
 
     def raise_count(self) -> None:
         """Count a change of collections."""
-        self._database.run(
-            "UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'collections'"
-        )
+        self._database.run("UPDATE meta SET value = value + 1 WHERE key = 'collections'")
 
     def repair(self) -> None:
         """Drop what is not as it was written; nobody sees by that what was private."""
@@ -333,6 +331,8 @@ class Collections:
                 )
                 self._seal(row)
             self.bring_home()
+            self._database.run("DELETE FROM names")
+            self._database.run("UPDATE memberships SET path = path")  # which makes them again
 
     def bring_home(self) -> None:
         """Put documents that are in no collection into one."""

@@ -20,8 +20,8 @@ from indexing.errors import (
     CorpusNotFound,
     CorpusTooNew,
 )
-from indexing.store.checksums import CURRENT_CHECKSUMS, register
 from indexing.store.database_errors import damaged, irreparable, replaced, sqlite_errors
+from indexing.store.derived.triggers import FOR_EACH_CONNECTION, register
 from indexing.store.migrations import MIGRATIONS
 
 WAIT = 30  # seconds for another connection's transaction, a matter of milliseconds as a rule
@@ -102,7 +102,8 @@ class Database:
             if self.identity is None or self.identity.inode != before.inode:
                 raise replaced(path)
             self._migrate()
-            self.run(CURRENT_CHECKSUMS)
+            for statement in FOR_EACH_CONNECTION:
+                self.run(statement)
         except BaseException:
             self._connection.close()
             raise

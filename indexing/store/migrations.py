@@ -131,4 +131,14 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         " INSERT OR REPLACE INTO outdated"
         " SELECT OLD.row, seq FROM sqlite_sequence WHERE name = 'segments'; END",
     ),
+    # what documents are called, by the keys of `name_keys.py`; each connection makes the triggers
+    # for itself, for the same reason
+    (
+        "DROP TRIGGER document_added",
+        "DROP TRIGGER document_removed",
+        "CREATE TABLE names (key TEXT, collection INTEGER, document INTEGER,"
+        " PRIMARY KEY (key, collection, document)) WITHOUT ROWID",
+        "INSERT INTO names SELECT value, collection, document FROM memberships,"
+        " json_each(name_keys(memberships.path, part, title))",
+    ),
 )

@@ -22,6 +22,7 @@ from indexing.errors import DocumentNotFound
 from indexing.filter import OWNER, Filter, Scope
 from indexing.store.collections import Collections
 from indexing.store.database import Database
+from indexing.store.derived.names import Names
 from indexing.store.facts import (
     FIGURES,
     GROWN,
@@ -208,16 +209,23 @@ class StoreView(PassageReading):
             for id_, path, part, title, digest, occasion in self.database.rows(statement)
         ]
 
-    def named(self) -> list[NamedDocument]:
-        """Every document by row, from what is kept beside the texts."""
+    @property
+    def names(self) -> Names:
+        """What they are called."""
+        return Names(self.database, self.scope)
+
+    def named(self, rows: Sequence[int] | None = None) -> list[NamedDocument]:
+        """Every document, or some, by row, from what is kept beside the texts."""
         speakers = f"coalesce(json_extract({column(LISTED)}, '$[5]'), {SPEAKERS_NOW})"
         columns = f"id, path, part, title, {column(OCCASION)}, {speakers}"
-        rows = self.database.each(f"SELECT {columns} FROM {self._places} ORDER BY row")
+        source = self._places if rows is None else self._documents
+        where, values = among("documents.row", rows)
+        statement = f"SELECT {columns} FROM {source}{where} ORDER BY documents.row"
         return [
             NamedDocument(
                 id_, path, part, title, to_occasion(occasion), tuple(json.loads(speaking))
             )
-            for id_, path, part, title, occasion, speaking in rows
+            for id_, path, part, title, occasion, speaking in self.database.each(statement, values)
         ]
 
     def digest(self, id_: str) -> str | None:

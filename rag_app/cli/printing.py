@@ -265,6 +265,7 @@ def info(
         f"on disk     {about.bytes / 1e6:,.1f} MB, generation {about.generation}, "
         f"index {about.snapshot}, {count_noun(about.segments, 'segment')}"
         + (f" ({about.waiting} to be merged)" if about.waiting else "")
+        + (f", merged now by {about.merging}" if about.merging else "")
     )
     if about.shards:
         say(f"shards      {about.shards}")

@@ -205,6 +205,11 @@ class Indexes:
         """How many segments wait to be merged in a pause."""
         return self._segments.waiting(store)
 
+    @property
+    def merging(self) -> str:
+        """Who merges segments now, in words; "" for nobody."""
+        return self._segments.merging
+
     def optimize(self, store: Store) -> int:
         """Make one segment of all; how many there were."""
         self.refresh(store)

@@ -12,7 +12,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -32,7 +32,7 @@ from indexing.index.segment import Segment
 from indexing.index.snapshot import Snapshot
 from indexing.store.index_state import Manifest, SegmentEntry
 from indexing.store.store import Store
-from rag_app.corpus.write_lock import is_locked, lock
+from rag_app.corpus.write_lock import holder, is_locked, lock
 
 INDEX = ".index"  # hidden, so that indexing "." skips it
 SUFFIX = ".segment"
@@ -95,10 +95,9 @@ class Segments:
         """The index of the store as it is read now."""
         with store.reading():
             try:
-                manifest = store.index.manifest()
+                manifest, unindexed = store.index.manifest(), tuple(store.index.unindexed())
             except ValueError:  # damaged: told by `damage`
-                manifest = None
-            unindexed = tuple(store.index.unindexed())
+                manifest, unindexed = Manifest((), ()), tuple(store.rows())
             latest = self._latest
             if latest is not None and latest.key == (manifest, unindexed):
                 return latest.snapshot
@@ -107,11 +106,7 @@ class Segments:
             self._latest = _Pinned((manifest, unindexed), snapshot)
             return snapshot
 
-    def _derive(
-        self, store: Store, manifest: Manifest | None, unindexed: tuple[int, ...]
-    ) -> Snapshot:
-        if manifest is None:
-            return Snapshot.build(store, exact=self._exact)
+    def _derive(self, store: Store, manifest: Manifest, unindexed: tuple[int, ...]) -> Snapshot:
         found = {number: self._opened(entry) for number, entry in manifest.segments}
         broken = [number for number, segment in found.items() if segment is None]
         parts = [(one, manifest.dead_in(number)) for number, one in found.items() if one]
@@ -128,7 +123,8 @@ class Segments:
         if unsaved is not None and missing:
             parts.append((unsaved, sorted(covered - missing)))
         self._close_others(manifest)
-        snapshot = Snapshot.of(parts, exact=self._exact)
+        before = self._latest.snapshot if self._latest else None
+        snapshot = Snapshot.of(parts, exact=self._exact, before=before)
         return snapshot.on(self._device) if self._device else snapshot
 
     def _close_others(self, manifest: Manifest) -> None:
@@ -160,7 +156,7 @@ class Segments:
     def _make_up(self, segment: Segment, broken: Iterable[int]) -> None:
         """Keep a segment that a search had to build, if nobody writes and this process may."""
         with (
-            suppress(CorpusError, OSError),
+            suppress(CorpusError, OSError, ValueError),
             lock(self._corpus),
             closing(Store(self._corpus)) as own,
         ):
@@ -257,25 +253,35 @@ class Segments:
             choose: Which of those that there are become one; none to end.
             wanted: Asked between the steps; where it is not, nothing has changed.
         """
-        while wanted():
-            manifest = store.index.manifest()
-            self._close_others(manifest)
-            found = {number: self._opened(entry) for number, entry in manifest.segments}
-            parts = {n: (one, manifest.dead_in(n)) for n, one in found.items() if one is not None}
-            numbers = choose(passages_held(parts))
-            if len(parts) < len(found) or not numbers:
-                return
-            try:
+
+        def require_wanted() -> None:
+            if not wanted():
+                raise Interrupted
+
+        with ExitStack() as stack, suppress(Interrupted):
+            while wanted():
+                manifest = store.index.manifest()
+                self._close_others(manifest)
+                found = {number: self._opened(entry) for number, entry in manifest.segments}
+                parts = {n: (one, manifest.dead_in(n)) for n, one in found.items() if one}
+                numbers = choose(passages_held(parts))
+                if len(parts) < len(found) or not numbers:
+                    return
+                with suppress(CorpusError):  # somebody else merges too, or it is not to be told
+                    stack.enter_context(lock(self.folder))
                 chosen = [parts[number] for number in numbers]
                 segment = merge(chosen, exact=self._exact, wanted=wanted)
-            except Interrupted:
-                return
-            entry = self._save(store, segment) if segment is not None else None
-            if segment is not None and entry is None:
-                return
-            if not store.index.replace(numbers, entry, manifest):  # somebody else was faster
-                return
-            self._tidy(store)
+                entry = self._save(store, segment, require_wanted) if segment else None
+                if segment is not None and entry is None:
+                    return
+                if not store.index.replace(numbers, entry, manifest):  # somebody else was faster
+                    return
+                self._tidy(store)
+
+    @property
+    def merging(self) -> str:
+        """Who merges now, in words; "" for nobody."""
+        return holder(self.folder) if is_locked(self.folder) else ""
 
     def waiting(self, store: Store) -> int:
         """How many segments wait to be merged in a pause."""
@@ -292,15 +298,20 @@ class Segments:
             store.index.add(entry, segment.document_rows.tolist())
             self._tidy(store)
 
-    def _save(self, store: Store, segment: Segment) -> SegmentEntry | None:
+    def _save(
+        self, store: Store, segment: Segment, step: Callable[[], None] = lambda: None
+    ) -> SegmentEntry | None:
         """Write a segment; None where it cannot be, and each search builds what is missing."""
         generation = store.generation
         name = f"{generation}-{secrets.token_hex(6)}"
         draft, path = self.folder / f"{name}.draft", self.folder / f"{name}{SUFFIX}"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            seal = segment.save(draft)
+            seal = segment.save(draft, step=step)
             draft.rename(path)
+        except Interrupted:
+            draft.unlink(missing_ok=True)
+            raise
         except OSError as error:
             with suppress(OSError):
                 draft.unlink(missing_ok=True)
@@ -317,7 +328,7 @@ class Segments:
         now, grace = time.time(), GRACE if grace is None else grace
         for path in sorted(self.folder.iterdir()) if self.folder.is_dir() else ():
             with suppress(OSError):
-                if path.name in used:
+                if path.name in used or path.name.startswith("write."):  # who merges
                     continue
                 if path.is_dir() or not path.name.endswith((SUFFIX, ".draft", ".dropped")):
                     _remove(path)  # of an earlier version

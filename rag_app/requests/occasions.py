@@ -9,7 +9,7 @@ was said about sales in March?"). What is taken is shown.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
@@ -63,7 +63,7 @@ class OccasionMention:
 
 
 def occasion_mentions(
-    question: str, meetings: Meetings, *, today: date | None = None
+    question: str, meetings: Callable[[], Meetings], *, today: date | None = None
 ) -> list[OccasionMention]:
     """Where a question limits itself to a time or to people, in order, without overlaps.
 
@@ -71,15 +71,16 @@ def occasion_mentions(
 
     Args:
         question: As asked.
-        meetings: The documents of the corpus.
+        meetings: The documents of the corpus; asked for where a question may limit itself.
         today: The day on which it is asked, for "yesterday".
     """
     mentions: list[OccasionMention] = []
     for words in OCCASION_WORDS:
-        context = _QuestionContext(question, words, meetings, today or date.today())
         for form, pattern in words.forms.items():
             for match in pattern.finditer(question):
                 if not any(match.start() < one.end and one.start < match.end() for one in mentions):
+                    day = today or date.today()
+                    context = _QuestionContext(question, words, meetings(), day)
                     mentions.extend(context.mentions(form, match))
     return sorted(mentions, key=lambda one: one.start)
 

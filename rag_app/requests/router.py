@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cache
 
 from generator.answer import AnswerReady, Event
 from generator.instances.instances import Instances
@@ -24,9 +25,10 @@ from rag_app.requests import (
     speakers,
     summary,
 )
-from rag_app.requests.catalogue import Catalogue, Mention
 from rag_app.requests.german import in_english
 from rag_app.requests.listing import Line, events
+from rag_app.requests.naming.catalogue import Catalogue, Mention
+from rag_app.requests.naming.stored_catalogue import StoredCatalogue
 from rag_app.requests.occasions import (
     count_in_words,
     limited,
@@ -193,9 +195,9 @@ class Router:
         spelled = aliases.spelled([request.question]).items()
         corrections = tuple(Correction(*pair) for pair in spelled)
         if spelling and request.read_as != "question":
-            names = {word for entry in catalogue.entries.values() for word in words(entry.title)}
+            names = catalogue.title_words(words(text))
             names |= {word for one in aliases.of(text) for word in words(one.name)}
-            text, misspelled = spelling.corrected(text, known=frozenset(names))
+            text, misspelled = spelling.corrected(text, known=names)
             corrections += misspelled
         request = replace(request, subject=text) if corrections else request
         base = route(request, catalogue).corrected(corrections)
@@ -210,17 +212,17 @@ class Router:
         return replace(base, lines=lines)
 
     def _catalogue(self, store: StoreView) -> Catalogue:
-        state, known = (store.revision, store.scope), self._catalogues
-        catalogue = known.get(state)
-        if catalogue is None:
-            every = store.named()
-            people = {
-                one.id: frozenset((*one.occasion.participants, *one.speakers)) for one in every
-            }
-            catalogue = Catalogue(every, [one.id for one in every if one.speakers], people)
-            current = {key: one for key, one in known.items() if key[0] == state[0]}
-            latest = [*current.items()][-MOST_SCOPES + 1 :]
-            self._catalogues = dict([*latest, (state, catalogue)])
+        """The documents by name: all that are remembered, or as a question needs them."""
+        known = self._catalogues.get((store.revision, store.scope))
+        return known or StoredCatalogue(store, lambda: self._whole(store))
+
+    def _whole(self, store: StoreView) -> Catalogue:
+        """All documents by name, which are remembered."""
+        state = store.revision, store.scope
+        catalogue = self._catalogues.get(state) or Catalogue.of(store.named())
+        current = {key: one for key, one in self._catalogues.items() if key[0] == state[0]}
+        latest = [*current.items()][-MOST_SCOPES + 1 :]
+        self._catalogues = dict([*latest, (state, catalogue)])
         return catalogue
 
 
@@ -268,7 +270,9 @@ def _limited(
     request: AskRequest, text: str, catalogue: Catalogue, today: date | None
 ) -> Route | None:
     """A question limited to the time and people that it names; None where it names none."""
-    mentions = occasion_mentions(text, catalogue.meetings(request.where), today=today)
+    mentions = occasion_mentions(
+        text, cache(lambda: catalogue.meetings(request.where)), today=today
+    )
     where = limited(request.where, mentions)
     if where == request.where:
         return None

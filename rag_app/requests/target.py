@@ -9,7 +9,7 @@ from generator.answer import Kind
 from generator.register.entry import State
 from indexing.filter import Filter
 from indexing.text.language import ENGLISH
-from rag_app.requests.catalogue import Catalogue
+from rag_app.requests.naming.catalogue import Catalogue
 from rag_app.requests.wording import WORDINGS, Wording
 
 

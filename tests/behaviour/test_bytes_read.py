@@ -29,7 +29,7 @@ IO = Path("/proc/self/io")
 WORDS = ("bridge", "ferry", "steel", "harbour", "budget", "tide", "storm", "cargo", "crane", "pier")
 QUESTION = "Who pays for the ferry and the crane?"
 FIFTH = 1.2
-A_NAME = 250  # bytes of a document where its name is looked for among all
+DEEPER = 5 * 4096  # bytes: a level more of each of SQLite's trees that a name is looked up in
 
 pytestmark = pytest.mark.skipif(not IO.exists(), reason="the system does not count what is read")
 
@@ -76,6 +76,9 @@ def actions(id_: str) -> dict[str, Callable[[Corpus], object]]:
         "a citation of a person": lambda corpus: corpus.seen_by(mine).document(id_),
         "overview": lambda corpus: corpus.overview(id_),
         "picture": lambda corpus: corpus.seen_by(mine).figure(id_, "f" * 32),
+        "show by title": lambda corpus: corpus.document("report 00007"),
+        "ask": lambda corpus: corpus.seen_by(mine).ask(f"According to report 00007, {QUESTION}"),
+        "search of a person": lambda corpus: corpus.seen_by(mine).search(QUESTION),
     }
 
 
@@ -91,15 +94,7 @@ def compare(folder: Path, encoder: Encoder, *, few: int, many: int) -> None:
             read_by(small, encoder, action),
             read_by(large, encoder, actions(ids[1])[name]),
         )
-        assert 0 < two <= FIFTH * one, (name, one, two)
-    named: dict[str, Callable[[Corpus], object]] = {
-        "ask": lambda corpus: corpus.ask(QUESTION),
-        "show by title": lambda corpus: corpus.document("report 00007"),
-        "search of a person": lambda corpus: corpus.seen_by(Scope("ana")).search(QUESTION),
-    }
-    for name, action in named.items():
-        one, two = read_by(small, encoder, action), read_by(large, encoder, action)
-        assert two <= FIFTH * one + A_NAME * (many - few), (name, one, two)
+        assert 0 < two <= FIFTH * one + DEEPER, (name, one, two)
 
 
 def test_bytes_do_not_grow_with_the_corpus(tmp_path: Path, encoder: Encoder) -> None:

@@ -12,7 +12,7 @@ searched there, flat.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -54,8 +54,20 @@ class FaissIndex:
     gpu: GpuVectors | None = None
 
     @classmethod
-    def build(cls, vectors: FloatArray, *, flat_below: int | None = None) -> FaissIndex:
-        """Index (n, d) float32 vectors, which are kept and must not change."""
+    def build(
+        cls,
+        vectors: FloatArray,
+        *,
+        flat_below: int | None = None,
+        step: Callable[[], None] = lambda: None,
+    ) -> FaissIndex:
+        """Index (n, d) float32 vectors, which are kept and must not change.
+
+        Args:
+            vectors: As above.
+            flat_below: Number below which all are compared.
+            step: Called before each block of codes.
+        """
         flat_below = FLAT_BELOW if flat_below is None else flat_below
         count, dimension = vectors.shape
         if count < max(flat_below, 16):  # a code has 16 values to be fitted
@@ -64,8 +76,9 @@ class FaissIndex:
         pieces = dimension // 2 if dimension % 2 == 0 else dimension
         index = faiss.IndexPQFastScan(dimension, pieces, 4, faiss.METRIC_INNER_PRODUCT)
         index.pq.cp.min_points_per_centroid = 1  # no warning on standard output
-        index.train(np.ascontiguousarray(vectors[:: max(1, count // TRAINING_VECTORS)]))
+        _train(index, vectors[:: max(1, count // TRAINING_VECTORS)], step)
         for start in range(0, count, BLOCK):
+            step()
             index.add(np.ascontiguousarray(vectors[start : start + BLOCK]))
         return cls(index, vectors)
 
@@ -231,6 +244,18 @@ class FaissIndex:
         except RuntimeError:  # out of memory there; the codes are here
             return None
         return index
+
+
+def _train(index: Any, vectors: FloatArray, step: Callable[[], None]) -> None:  # noqa: ANN401
+    """As `index.train`, to the same bits, but a piece of the vectors at a time."""
+    faiss, codes = require_faiss(), index.pq
+    for piece in range(codes.M):
+        step()
+        own = vectors[:, piece * codes.dsub : (piece + 1) * codes.dsub]
+        clusters = faiss.Clustering(codes.dsub, codes.ksub, codes.cp)
+        clusters.train(np.ascontiguousarray(own), faiss.IndexFlatL2(codes.dsub))
+        codes.set_params(clusters.centroids.data(), piece)
+    index.is_trained = True
 
 
 def inner_products(queries: FloatArray, vectors: FloatArray, positions: IntArray) -> FloatArray:

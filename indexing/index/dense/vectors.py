@@ -56,12 +56,9 @@ class Vectors:
 
     def products(self, queries: FloatArray) -> FloatArray:
         """(q, n) all inner products, each the same to the last bit in whatever segment."""
-        if self._only is not None:
-            return self._only.products(queries)
         whole = np.empty((len(queries), len(self)), np.float32)
         for index, places in self.parts:
-            found, live = index.products(queries), places.live
-            whole[:, places.where] = found if live is None else found[:, live]
+            whole[:, places.where] = places.kept(index.products(queries))
         return whole
 
     def search(
@@ -78,8 +75,6 @@ class Vectors:
 
     def inner_products(self, queries: FloatArray, positions: IntArray) -> FloatArray:
         """(q, p) scores of positions (p,), of which those of a document follow on each other."""
-        if self._only is not None:
-            return self._only.inner_products(queries, positions)
         scores = np.empty((len(queries), len(positions)), np.float32)
         for index, here, local in self._located(positions):
             scores[:, here] = index.inner_products(queries, local)
@@ -92,31 +87,10 @@ class Vectors:
             vectors[here] = index.at(local)
         return vectors
 
-    @cached_property
-    def _only(self) -> FaissIndex | None:
-        """The one index that holds all; None where there are several."""
-        index, places = self.parts[0]
-        return index if len(self.parts) == 1 and places.positions is None else None
-
-    @cached_property
-    def _origins(self) -> IntArray:
-        """(n,) where each vector stands if those of all segments are put side by side."""
-        origins, start = np.empty(len(self), np.int64), 0
-        for _, places in self.parts:
-            own, live = np.arange(start, start + places.count), places.live
-            origins[places.where] = own if live is None else own[live]
-            start += places.count
-        return origins
-
     def _located(self, positions: IntArray) -> list[tuple[FaissIndex, IntArray, IntArray]]:
         """For each segment, which of some positions it has, and as what."""
-        origins, start, found = self._origins[positions], 0, []
-        for index, places in self.parts:
-            here = np.flatnonzero((origins >= start) & (origins < start + places.count))
-            if len(here):
-                found.append((index, here, origins[here] - start))
-            start += places.count
-        return found
+        found = [(index, *places.among(positions)) for index, places in self.parts]
+        return [one for one in found if len(one[1])]
 
     def _merged(
         self,
@@ -126,8 +100,6 @@ class Vectors:
         allowed: Mask | None,
     ) -> tuple[FloatArray, IntArray]:
         """The best of what all segments find; those without codes are compared as a whole."""
-        if self._only is not None:
-            return search(self._only, queries, k, allowed=allowed)
         scores, positions = [], []
         for index, places in self.parts:
             mask = _allowed(places, allowed)

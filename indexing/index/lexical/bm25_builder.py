@@ -9,7 +9,7 @@ blocks; large results are mapped from such files too.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Protocol
@@ -24,7 +24,7 @@ IntArray = npt.NDArray[np.int64]
 UnitArray = npt.NDArray[np.int32]
 
 BLOCK = 1 << 22  # words
-IN_MEMORY = 1 << 24  # postings; more are mapped from a file
+IN_MEMORY = 1 << 22  # postings; more are mapped from a file
 MERGE_SIZE = 1 << 21  # postings, about, that are merged at a time
 SAMPLE_EVERY = 1 << 14  # postings between two terms that a merge may begin at
 SHIFT = 31  # of `pair_keys`
@@ -120,14 +120,26 @@ class AnyBlock(Protocol):
         """The terms of every SAMPLE_EVERY-th posting."""
 
 
-def merged(blocks: Sequence[AnyBlock], lengths: npt.NDArray[np.float32]) -> Postings:
-    """All blocks as one index, over units of these lengths; no unit is in two."""
+def merged(
+    blocks: Sequence[AnyBlock],
+    lengths: npt.NDArray[np.float32],
+    *,
+    step: Callable[[], None] = lambda: None,
+) -> Postings:
+    """All blocks as one index, over units of these lengths; no unit is in two.
+
+    Args:
+        blocks: What is merged.
+        lengths: (units,) terms in each.
+        step: Called before each part of it.
+    """
     most_terms = sum(len(block.terms) for block in blocks)
     most = sum(block.size for block in blocks)
     terms, bounds = _empty(most_terms, np.int64), _empty(most_terms + 1, np.int64)
     units, counts = _empty(most, np.int32), _empty(most, np.float32)
     used_terms = used = 0
     for low, high in pairwise(_merge_bounds(blocks)):
+        step()
         some = _merge([block.slice_terms(low, high) for block in blocks])
         next_terms, next_used = used_terms + len(some.terms), used + len(some.units)
         terms[used_terms:next_terms] = some.terms

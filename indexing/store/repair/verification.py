@@ -22,9 +22,11 @@ from indexing.documents import Page, Utterance, content_digest
 from indexing.encoder.fingerprint import FOREIGN, Fingerprint
 from indexing.errors import CorpusDamaged, CorpusError
 from indexing.store.blobs import BLOB_CHECKSUM
-from indexing.store.checksums import checksum, register
+from indexing.store.checksums import checksum
 from indexing.store.collections import COLLECTION_CHECKSUM, MEMBERSHIP_CHECKSUM
 from indexing.store.database import Database
+from indexing.store.derived.name_keys import NAMES_NOW
+from indexing.store.derived.triggers import register
 from indexing.store.facts import FACT_CHECKSUM
 from indexing.store.migrations import MIGRATIONS
 
@@ -236,7 +238,16 @@ def _collections(database: Database) -> Iterator[Damage]:
             "SELECT count(*) FROM documents WHERE row NOT IN (SELECT document FROM memberships)"
         ),
     }
-    yield from _counted("collections", faults, database)
+    found = [*_counted("collections", faults, database)]
+    if not found:  # which names are derived from
+        derived = {
+            "{} names are not those of the documents": (
+                f"SELECT (SELECT count(*) FROM ({NAMES_NOW} EXCEPT SELECT * FROM names))"  # noqa: S608
+                f" + (SELECT count(*) FROM (SELECT * FROM names EXCEPT {NAMES_NOW}))"
+            )
+        }
+        found = [*_counted("collections", derived, database)]
+    yield from found
 
 
 def _counted(what: str, faults: dict[str, str], database: Database) -> Iterator[Damage]:

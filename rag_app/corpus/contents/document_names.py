@@ -7,21 +7,19 @@ from pathlib import Path
 
 from indexing.change_detection import DocumentIdentity
 from indexing.errors import DocumentNotFound, InvalidRequest
-from indexing.store.view import DocumentEntry, NamedDocument, StoreView
+from indexing.store.derived.name_keys import joined
+from indexing.store.view import DocumentEntry, DocumentName, NamedDocument, StoreView
 
 
 def documents_named(
-    name: str, entries: Sequence[DocumentEntry | NamedDocument | DocumentIdentity]
+    name: str, entries: Sequence[DocumentEntry | NamedDocument | DocumentIdentity | DocumentName]
 ) -> list[str]:
     """Ids of the documents a name stands for: an id, a path, a folder, or a title.
 
     Raises:
         DocumentNotFound: None.
     """
-    try:
-        path = Path(name).expanduser().resolve().as_posix()
-    except (OSError, RuntimeError, ValueError):  # "~nobody", a loop of links, a NUL
-        path = name
+    path = _path(name)
     for fits in (
         lambda e: e.id == name,
         lambda e: e.path in (name, path),
@@ -57,7 +55,23 @@ def document_named(name: str, store: StoreView) -> str:
     """
     if store.has(name):
         return name
-    ids = documents_named(name, store.named())
+    ids = documents_named(name, _likely(name, store))
     if len(ids) > 1:
         raise DocumentNotFound(f"{name}: {len(ids)} documents; give an id: rag-app list")
     return ids[0]
+
+
+def _likely(name: str, store: StoreView) -> Sequence[NamedDocument | DocumentName]:
+    """The documents of which some name has the letters and digits of this one, or begins so."""
+    called, folder = joined(name), joined(_path(name))
+    if not called or not folder:
+        return store.named()
+    return store.documents_at(store.names.likely(called, folder))
+
+
+def _path(name: str) -> str:
+    """The absolute path that a name stands for, if it is one."""
+    try:
+        return Path(name).expanduser().resolve().as_posix()
+    except (OSError, RuntimeError, ValueError):  # "~nobody", a loop of links, a NUL
+        return name

@@ -28,6 +28,7 @@ class CorpusInfo:
         bytes: What the folder takes on disk.
         segments: How many files the index consists of.
         waiting: How many of them wait to be merged, in a pause of whoever writes.
+        merging: Who merges now, in words; "" for nobody.
         shards: Among how many the search is divided; 0 in one piece.
     """
 
@@ -42,6 +43,7 @@ class CorpusInfo:
     bytes: int
     segments: int = 0
     waiting: int = 0
+    merging: str = ""
     shards: int = 0
 
 
@@ -61,6 +63,7 @@ def corpus_info(folder: Path, store: Store, indexes: Indexes) -> CorpusInfo:
         bytes=_size(folder),
         segments=len(store.index.manifest().segments),
         waiting=indexes.waiting(store),
+        merging=indexes.merging,
         shards=len(manifest.shards) if manifest else 0,
     )
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from socket import gethostname
 from tempfile import TemporaryDirectory
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +22,13 @@ import numpy.typing as npt
 from indexing.documents import Document, Hit
 from indexing.errors import CorpusNotFound
 from indexing.filter import Filter
+from indexing.store.store import FILE_NAME as STORE
 from rag_app.corpus.segments import INDEX, SUFFIX
 from rag_app.corpus.shards.manifest import ShardState, folder_of
+from rag_app.corpus.shards.page_delta import FILE_NAME as DELTA
+from rag_app.corpus.shards.page_delta import apply_delta, stamp_before
 from rag_app.corpus.shards.parts import CorpusView
-from rag_app.corpus.shards.shards import Shards
+from rag_app.corpus.shards.shards import VERSIONS, Shards
 from retriever.fusion import Ranking
 from retriever.query import Query
 from retriever.retriever import Retriever
@@ -32,6 +36,7 @@ from retriever.rounds.rounds import Rounds, Share
 
 FloatArray = npt.NDArray[np.float32]
 
+_BESIDE = ("write.*", "*.dropped", "*.draft")  # files of those who write segments
 MOST_RUNS = 256  # questions in an actor; one that its asker has left is dropped for the 257th
 
 
@@ -142,16 +147,25 @@ class ShardServer:
         source, target = (one / folder_of(state) for one in (self._published, self._shards.folder))
         shutil.rmtree(target, ignore_errors=True)
         here = {one.name: one for one in self._shards.folder.glob(f"*/*/{INDEX}/*{SUFFIX}")}
+        stamp = stamp_before(source)
+        before = [
+            self._shards.folder / folder_of(one) for one in self._recent if one.stamp == stamp
+        ]
 
         def copy(path: str, to: str) -> object:
-            """Segments that are here already do not travel again."""
-            if (known := here.get(Path(path).name)) is None:
+            """What is here already does not travel again."""
+            name = Path(path).name
+            if name == STORE and before:
+                with suppress(OSError, ValueError, KeyError, BadZipFile):
+                    apply_delta(source, before[0] / STORE, Path(to))
+                    return to
+            if (known := here.get(name)) is None:
                 return shutil.copy2(path, to)
             os.link(known, to)
             return to
 
         try:
-            beside = shutil.ignore_patterns("*-wal", "*-shm")
+            beside = shutil.ignore_patterns("*-wal", "*-shm", VERSIONS, DELTA, *_BESIDE)
             shutil.copytree(source, target, ignore=beside, copy_function=copy)
         except OSError as error:
             raise CorpusNotFound(

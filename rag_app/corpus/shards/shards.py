@@ -31,11 +31,12 @@ from indexing.store.store import FILE_NAME, Store
 from indexing.store.transfer import transfer, versions
 from rag_app.corpus.segments import INDEX, SUFFIX, Segments
 from rag_app.corpus.shards.manifest import Division, ShardManifest, ShardState, folder_of, shard_of
+from rag_app.corpus.shards.page_delta import write_delta
 from rag_app.corpus.shards.parts import CorpusParts, CorpusView
 from rag_app.corpus.stores import Stores
 
 MOST = 4096  # shards
-_VERSIONS = "versions.npy"  # (documents, 2): row and version of what a state holds
+VERSIONS = "versions.npy"  # (documents, 2): row and version of what a state holds
 
 
 class Shards:
@@ -166,7 +167,10 @@ class Shards:
             transfer(store, shard, changed, removed=previous.keys() - contents.keys())
             self._segments(draft).refresh(shard)
             snapshot, stamp = self._segments(draft).current(shard), shard.stamp
-        np.save(draft / _VERSIONS, np.array(list(contents.items()), np.int64).reshape(-1, 2))
+        if before.generation:
+            database = self.folder / folder_of(before) / FILE_NAME
+            write_delta(database, draft / FILE_NAME, before.stamp)
+        np.save(draft / VERSIONS, np.array(list(contents.items()), np.int64).reshape(-1, 2))
         sizes = len(snapshot.document_rows), len(snapshot.passage_rows)
         state = ShardState(before.name, generation, stamp, *sizes)
         target = self.folder / folder_of(state)
@@ -182,7 +186,7 @@ class Shards:
         """Row and version of each document of a state."""
         if not state.generation:
             return {}
-        array = np.load(self.folder / folder_of(state) / _VERSIONS, allow_pickle=False)
+        array = np.load(self.folder / folder_of(state) / VERSIONS, allow_pickle=False)
         return {int(row): int(version) for row, version in array}
 
     def _drop_others(self, manifest: ShardManifest) -> None:

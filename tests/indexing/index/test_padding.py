@@ -21,7 +21,7 @@ def test_windows_end_where_documents_do(
         [own[max(0, at - reach) : at + reach + 1].sum() for at in range(len(own))] for own in scores
     ]
     owner = np.repeat(np.arange(60), [len(own) for own in scores])
-    padded = Padding.of(owner, 60)
+    padded = Padding.of(np.searchsorted(owner, np.arange(60)), len(owner))
     row = padded.row(np.concatenate(scores))
     found = padded.window_sums(np.concatenate(scores), reach)
     np.testing.assert_allclose(found, np.concatenate(expected), atol=1e-5)

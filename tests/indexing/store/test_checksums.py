@@ -7,7 +7,8 @@ from contextlib import closing
 from itertools import combinations
 from zlib import crc32
 
-from indexing.store.checksums import Value, checksum, register
+from indexing.store.checksums import Value, checksum
+from indexing.store.derived.triggers import register
 
 VALUES: list[tuple[Value, ...]] = [
     (), (None,), (0,), (0.0,), ("",), (b"",), ("0",), (b"0",), ("a", "b"), ("ab",), ("ab", ""),

@@ -17,7 +17,7 @@ import pytest
 from indexing.documents import NO_OCCASION
 from indexing.encoder.pooling import EncodedDocument
 from indexing.errors import CorpusTooNew
-from indexing.store.checksums import register
+from indexing.store.derived.triggers import register
 from indexing.store.migrations import MIGRATIONS
 from indexing.store.repair.verification import verify
 from indexing.store.store import FILE_NAME, Store

@@ -10,7 +10,10 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
+from itertools import chain, repeat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -321,3 +324,32 @@ def test_a_merge_in_the_background_waits_for_nobody(
         wait_until(lambda: corpus.info().waiting == 0)
     assert corpus.info().segments < about.segments
     assert corpus.search("Which buoy rings?", k=20) == hits and is_current(corpus)
+
+
+def test_info_says_who_merges(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    merge, told = merging.merge, list[str]()
+
+    def told_meanwhile(*parts: Any, **options: Any) -> Segment | None:
+        told.append(corpus.info().merging)
+        return merge(*parts, **options)
+
+    monkeypatch.setattr("rag_app.corpus.segments.merge", told_meanwhile)
+    corpus.add_text("Buoy 1 rings.", name="buoy")
+    corpus.optimize()
+    assert told and all(one.startswith("this process") for one in told)
+    assert corpus.info().merging == ""
+
+
+def test_a_merge_that_is_not_wanted_leaves_nothing(corpus: Corpus, encoder: Encoder) -> None:
+    """Wherever it ends: the files and the hits are as before."""
+    corpus.add_text("Buoy 2 rings.", name="buoy")
+    hits, before = again(corpus, encoder), sorted(files(corpus))
+    with corpus.writing() as store:
+        for last in range(1, 200):
+            asked = chain(repeat(True, last), repeat(False))
+            corpus._indexes._segments.merge(store, merging.all_of_them, wanted=partial(next, asked))
+            if sorted(files(corpus)) != before:
+                break
+            assert not [*corpus._indexes._segments.folder.glob("*.draft")]
+    assert 10 < last < 199
+    assert again(corpus, encoder) == hits and is_current(corpus)

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from indexing.encoder.encoder import Encoder
 from indexing.errors import CorpusDamaged, CorpusNotFound, CorpusReplaced
-from indexing.store.checksums import register
+from indexing.store.derived.triggers import register
 from indexing.store.store import FILE_NAME
 from rag_app.cli.main import main
 from rag_app.corpus.corpus import Corpus

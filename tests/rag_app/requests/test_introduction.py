@@ -11,7 +11,7 @@ from generator.request import AskRequest
 from indexing.encoder.encoder import Encoder
 from indexing.filter import Filter
 from rag_app.corpus.corpus import Corpus
-from rag_app.requests.catalogue import Catalogue
+from rag_app.requests.naming.catalogue import Catalogue
 from rag_app.requests.router import route
 from tests.rag_app.requests.test_router import CATALOGUE, HANDBOOK, ONE, TWO, entry
 

@@ -91,7 +91,7 @@ TODAY = date(2026, 11, 22)  # a Sunday
     ],
 )
 def test_what_limits_a_question(question: str, mention: str, limits: str) -> None:
-    (found,) = occasion_mentions(question, MEETINGS, today=TODAY)
+    (found,) = occasion_mentions(question, lambda: MEETINGS, today=TODAY)
     assert question[found.start : found.end] == mention
     assert found.where.occasion_in_words() == limits
 
@@ -132,18 +132,18 @@ def test_what_limits_a_question(question: str, mention: str, limits: str) -> Non
     ],
 )
 def test_what_does_not(question: str) -> None:
-    assert occasion_mentions(question, MEETINGS, today=TODAY) == []
+    assert occasion_mentions(question, lambda: MEETINGS, today=TODAY) == []
 
 
 def test_without_dates_or_people_there_is_nothing_to_limit_to() -> None:
     nothing = Meetings({}, {})
     for question in ("What did we decide in March?", "What was said in the meeting with Bob?"):
-        assert occasion_mentions(question, nothing, today=TODAY) == []
+        assert occasion_mentions(question, lambda: nothing, today=TODAY) == []
 
 
 def test_both_at_once() -> None:
     question = "What did we decide in March in the meeting with Bob?"
-    found = occasion_mentions(question, MEETINGS, today=TODAY)
+    found = occasion_mentions(question, lambda: MEETINGS, today=TODAY)
     assert [one.where.occasion_in_words() for one in found] == ["of 2026-03", "with Bob"]
 
 
@@ -151,7 +151,7 @@ def test_a_hostile_question_takes_no_time() -> None:
     english = ("in the meeting with " * 500, "between May and " * 500, "the last " * 1000)
     german = ("in der Sitzung mit " * 500, "zwischen Mai und " * 500, "der letzten " * 1000)
     for text in (*english, *german, "a-" * 5000):
-        occasion_mentions(text, MEETINGS, today=TODAY)
+        occasion_mentions(text, lambda: MEETINGS, today=TODAY)
 
 
 def test_nothing_in_words() -> None:

@@ -12,7 +12,7 @@ from generator.request import AskRequest
 from indexing.documents import Occasion
 from indexing.filter import Filter
 from indexing.store.view import DocumentEntry
-from rag_app.requests.catalogue import Catalogue
+from rag_app.requests.naming.catalogue import Catalogue
 from rag_app.requests.router import route
 
 MEETINGS = ["heron-1-kick-off.vtt", "heron-2-interviews.txt", "heron-3-budget.srt"]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from indexing.index.array_file import read_arrays, write_arrays
-from indexing.index.dense.faiss_index import GPU_DEPTH, FaissIndex
+from indexing.index.dense.faiss_index import GPU_DEPTH, FaissIndex, require_faiss
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -225,3 +225,21 @@ def test_a_handful_is_never_coded() -> None:
     assert not FaissIndex.build(unit(15, seed=0), flat_below=0).is_approximate
     assert FaissIndex.build(unit(16, seed=0), flat_below=0).is_approximate
     assert not FaissIndex.build(unit(64, seed=0)).is_approximate
+
+
+def test_codes_are_fitted_piece_by_piece_to_the_same_bits() -> None:
+    """So that a merge can end meanwhile."""
+    faiss, steps = require_faiss(), 0
+    drawn = np.random.default_rng(3).standard_normal((6000, 16)).astype(np.float32)
+
+    def step() -> None:
+        nonlocal steps
+        steps += 1
+
+    own = FaissIndex.build(drawn, flat_below=100, step=step)
+    whole = faiss.IndexPQFastScan(16, 8, 4, faiss.METRIC_INNER_PRODUCT)
+    whole.pq.cp.min_points_per_centroid = 1
+    whole.train(drawn)
+    whole.add(drawn)
+    assert faiss.serialize_index(own.index).tobytes() == faiss.serialize_index(whole).tobytes()
+    assert steps == 9  # eight pieces, and one block

@@ -186,7 +186,7 @@ def test_matches_and_a_padded_row_hold_the_same_scores(
     units, found = index.matches(keys_of(query))
     assert units.tolist() == np.flatnonzero(scores).tolist()
     np.testing.assert_allclose(found, scores[units], rtol=1e-6)
-    padding = Padding.of(np.arange(40) // 7, 6)
+    padding = Padding.of(np.arange(0, 40, 7), 40)
     row = np.zeros(padding.size, np.float32)
     index.add_padded(keys_of(query), padding, row)
     assert np.array_equal(row[padding.places], scores) and row.sum() == pytest.approx(scores.sum())

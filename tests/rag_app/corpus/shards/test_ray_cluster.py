@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -35,6 +37,8 @@ from indexing.errors import (
     ShardLost,
 )
 from indexing.filter import Filter
+from indexing.store.repair.verification import verify
+from indexing.store.store import Store
 from rag_app.chat.web.mcp import tools as mcp_tools
 from rag_app.cli.main import main
 from rag_app.corpus.cluster.address import actor_name
@@ -44,7 +48,7 @@ from rag_app.corpus.models import Models
 from rag_app.corpus.shards import ray_cluster
 from rag_app.corpus.shards.actors import Unanswered, require_gpus
 from rag_app.corpus.shards.lost_replicas import Call, Replica
-from rag_app.corpus.shards.manifest import ShardState, shard_of
+from rag_app.corpus.shards.manifest import ShardState, folder_of, shard_of
 from rag_app.corpus.shards.missing import PartialHits
 from rag_app.corpus.shards.ray_cluster import RemoteShards
 from rag_app.corpus.shards.shard_server import ShardQuestion, ShardServer
@@ -127,6 +131,37 @@ def test_what_actors_are_sent_and_answer_survives_the_way(corpus: Corpus, encode
     assert own == corpus.document(wanted[0].document)
     with pytest.raises(CorpusNotFound, match="same path on every machine"):
         ShardServer(corpus.folder / "elsewhere").document(manifest.shards[0], "a", None)
+
+
+def test_after_a_change_only_what_changed_travels(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pages of the database and new segments; what a machine has then is what was published."""
+    (first,) = corpus.divide(1).shards
+    server, copied = ShardServer(corpus.folder), list[str]()
+    server.load(first)
+    copy = shutil.copy2
+
+    def copy2(path: str, to: str) -> object:
+        copied.append(Path(path).name)
+        return copy(path, to)
+
+    monkeypatch.setattr(shutil, "copy2", copy2)
+    for change in range(3):
+        corpus.add_text("Ana: The kite flew.", name="kite") if not change else None
+        corpus.remove(["talk-3"]) if change == 1 else None
+        corpus.speakers.rename("Bob", "Bert") if change == 2 else None
+        assert corpus.shards is not None
+        (state,) = corpus.shards.shards
+        server.load(state)
+        published, here = (
+            one / folder_of(state) / "corpus.sqlite"
+            for one in (server._published, server._shards.folder)
+        )
+        assert here.read_bytes() == published.read_bytes()
+        with closing(Store(here.parent)) as store:
+            assert verify(store.database) == []
+    assert 0 < len(copied) <= 3 and all(name.endswith(".segment") for name in copied)
 
 
 @dataclass

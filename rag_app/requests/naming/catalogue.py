@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from indexing.cached_property import cached_property
 from indexing.filter import Filter
+from indexing.store.derived.name_keys import beginning, joined, own_names, words_of
 from indexing.store.view import DocumentEntry, NamedDocument
 from indexing.text.english import DOCUMENT_WORDS, MEETING_WORDS, MONTHS, ORDINALS
 from indexing.text.terms import content_stems
 from rag_app.requests.occasions import Meetings
 
-_LONGEST = 16  # words of a name
-_MANY = 20  # documents that one name may stand for, as a file of meetings does
+LONGEST = 16  # words of a name
+MANY = 20  # documents that one name may stand for, as a file of meetings does
 
 _DATES = frozenset(month.lower() for month in MONTHS)
 _WORD = re.compile(r"[^\W_]+")
-_ID = re.compile(r"[0-9a-f]{12}")
+ID = re.compile(r"[0-9a-f]{12}")
 _DETERMINER = r"(?:(?:the|this|that|our|my|your|whole|entire|full|complete|same)\s+)*"
 _NOUNS = "|".join(sorted(DOCUMENT_WORDS | MEETING_WORDS))
 _SOURCES = "document|file|transcript|recording"
@@ -71,7 +72,7 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
-class _Name:
+class Name:
     """A name of documents: its words, and the documents."""
 
     words: tuple[str, ...]
@@ -86,6 +87,7 @@ class Catalogue:
         entries: The documents.
         transcripts: Ids of those in which somebody speaks.
         people: Everybody who takes part in each, by id.
+        names: By their letters and digits; None for all that there are.
     """
 
     def __init__(
@@ -93,10 +95,37 @@ class Catalogue:
         entries: Sequence[DocumentEntry | NamedDocument],
         transcripts: Collection[str],
         people: Mapping[str, frozenset[str]] | None = None,
+        names: Mapping[str, Name] | None = None,
     ) -> None:
-        self.entries = {entry.id: entry for entry in entries}
-        self.transcripts = frozenset(transcripts)
+        self._given_names = names
+        self._entries = {entry.id: entry for entry in entries}
+        self._transcripts = frozenset(transcripts)
         self._people = people or {}
+
+    @classmethod
+    def of(
+        cls, documents: Sequence[NamedDocument], names: Mapping[str, Name] | None = None
+    ) -> Catalogue:
+        """Of documents as a store has them."""
+        people = {
+            one.id: frozenset((*one.occasion.participants, *one.speakers)) for one in documents
+        }
+        return cls(documents, [one.id for one in documents if one.speakers], people, names)
+
+    @property
+    def entries(self) -> Mapping[str, DocumentEntry | NamedDocument]:
+        """The documents by id."""
+        return self._entries
+
+    @property
+    def transcripts(self) -> frozenset[str]:
+        """Ids of those in which somebody speaks."""
+        return self._transcripts
+
+    def title_words(self, words: Sequence[str]) -> frozenset[str]:
+        """Those of some words, in lower case, that stand in a title."""
+        every = {word for one in self.entries.values() for word in words_of(one.title)}
+        return frozenset(every.intersection(words))
 
     def meetings(self, where: Filter) -> Meetings:
         """The documents that a filter admits, by day and people."""
@@ -121,9 +150,9 @@ class Catalogue:
 
     def people_called(self, name: str) -> tuple[str, ...]:
         """Everybody of whose name this is a word or several, in any case."""
-        sought = {*_words(name)}
+        sought = {*words_of(name)}
         people = {one for each in self._people.values() for one in each}
-        return tuple(sorted(one for one in people if sought and sought <= {*_words(one)}))
+        return tuple(sorted(one for one in people if sought and sought <= {*words_of(one)}))
 
     def all_dated(self, where: Filter) -> bool:
         """Whether every transcript that a filter admits has a date."""
@@ -183,9 +212,9 @@ class Catalogue:
         for form in forms:
             if not form or (form == bare != text and form.isalpha()):
                 continue  # "the budget" may well be the thing
-            if name := self._names.get(_key(form)):
+            if name := self._names.get(joined(form)):
                 return self._within(name.ids, scope)
-        return self._within(self._part_of_name(_words(bare), noun is not None), scope)
+        return self._within(self._part_of_name(words_of(bare), noun is not None), scope)
 
     def _part_of_name(self, words: tuple[str, ...], has_noun: bool) -> tuple[str, ...]:
         """The one document whose name holds two words or more in a row.
@@ -206,12 +235,12 @@ class Catalogue:
     def _within(self, ids: Sequence[str], scope: Collection[str]) -> tuple[str, ...]:
         return tuple(id_ for id_ in ids if not scope or id_ in scope)
 
-    def _candidates(self, question: str) -> Iterator[tuple[Mention, _Name]]:
+    def _candidates(self, question: str) -> Iterator[tuple[Mention, Name]]:
         """The longest names in a question, whatever it means by them."""
         words = list(_WORD.finditer(question))
         at = 0
         while at < len(words):
-            for length in range(min(self._longest, len(words) - at), 0, -1):
+            for length in range(min(LONGEST, len(words) - at), 0, -1):
                 row = words[at : at + length]
                 name = self._names.get("".join(word.group().lower() for word in row))
                 if name is not None:
@@ -222,7 +251,7 @@ class Catalogue:
                 at += 1
 
     def _is_meant(  # noqa: PLR0911 - a rule a line
-        self, question: str, at: Mention, name: _Name
+        self, question: str, at: Mention, name: Name
     ) -> bool:
         """Whether the question means documents by it, and not something of the world."""
         before, written, after = (
@@ -256,39 +285,17 @@ class Catalogue:
         return {id_: frozenset(content_stems(one.title)) for id_, one in self.entries.items()}
 
     @cached_property
-    def _longest(self) -> int:
-        return min(_LONGEST, max((len(name.words) for name in self._names.values()), default=0))
-
-    @cached_property
-    def _names(self) -> dict[str, _Name]:
+    def _names(self) -> Mapping[str, Name]:
         """Names by their letters and digits: "kick-off" and "kickoff" are one."""
-        grouped: dict[str, tuple[tuple[str, ...], dict[str, None], bool]] = {}
-        for id_, words, file in self._every_name():
-            if not words:
-                continue
-            _, ids, is_file = grouped.setdefault("".join(words), (words, {}, file))
-            ids[id_] = None
-            grouped["".join(words)] = (words, ids, is_file or file)
-        return {
-            key: _Name(words, tuple(ids), file)
-            for key, (words, ids, file) in grouped.items()
-            if len(ids) <= _MANY
-        }
+        given = self._given_names
+        return grouped_names(self._every_name()) if given is None else given
 
     def _every_name(self) -> Iterator[tuple[str, tuple[str, ...], bool]]:
         beginnings: dict[tuple[str, ...], set[str]] = {}
         for id_, entry in self.entries.items():
+            yield from names_of(entry)
             file = PurePosixPath(entry.path)
-            if _ID.fullmatch(id_):
-                yield id_, (id_,), True
-            if file.suffix:
-                yield id_, _words(file.name), True
-            for name in (entry.path, file.stem, entry.title, entry.part):
-                words = _words(name)
-                yield id_, words, False
-                if words[:1] == ("the",):
-                    yield id_, words[1:], False
-            beginnings.setdefault(_beginning(file.stem), set()).add(id_)
+            beginnings.setdefault(beginning(file.stem), set()).add(id_)
         for words, ids in beginnings.items():
             if len(ids) == 1:
                 yield next(iter(ids)), words, False
@@ -315,16 +322,27 @@ class Catalogue:
                 yield id_, (ORDINALS[number - 1], "meeting"), False
 
 
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(word.lower() for word in _WORD.findall(text))
+def names_of(
+    entry: DocumentEntry | NamedDocument,
+) -> Iterator[tuple[str, tuple[str, ...], bool]]:
+    """(id, words, whether they are an id or a file's name) of each name of a document."""
+    if ID.fullmatch(entry.id):
+        yield entry.id, (entry.id,), True
+    for words, file in own_names(entry.path, entry.part, entry.title):
+        yield entry.id, words, file
 
 
-def _key(text: str) -> str:
-    return "".join(_words(text))
-
-
-def _beginning(stem: str) -> tuple[str, ...]:
-    """The words of a name up to its first number: "heron", "3" of "heron-3-budget"."""
-    words = _words(stem)
-    number = next((at for at, word in enumerate(words) if word.isdigit()), -1)
-    return words[: number + 1] if number > 0 else ()
+def grouped_names(every: Iterable[tuple[str, tuple[str, ...], bool]]) -> dict[str, Name]:
+    """Names by their letters and digits, but for those of many documents."""
+    grouped: dict[str, tuple[tuple[str, ...], dict[str, None], bool]] = {}
+    for id_, words, file in every:
+        if not words:
+            continue
+        _, ids, is_file = grouped.setdefault("".join(words), (words, {}, file))
+        ids[id_] = None
+        grouped["".join(words)] = (words, ids, is_file or file)
+    return {
+        key: Name(words, tuple(ids), file)
+        for key, (words, ids, file) in grouped.items()
+        if len(ids) <= MANY
+    }

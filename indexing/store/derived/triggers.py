@@ -1,0 +1,30 @@
+"""What each connection makes for itself: functions, a view and triggers.
+
+So the schema stays within the first page of the file, from which a database that was cut short is
+repaired.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from indexing.store.checksums import CURRENT_CHECKSUMS, checksum
+from indexing.store.derived.name_keys import NAME_TRIGGERS, name_keys
+
+FOR_EACH_CONNECTION = (
+    CURRENT_CHECKSUMS,
+    "CREATE TEMP TRIGGER document_added AFTER INSERT ON documents BEGIN"
+    " INSERT INTO unindexed VALUES (NEW.row); END",
+    "CREATE TEMP TRIGGER document_removed AFTER DELETE ON documents BEGIN"
+    " DELETE FROM unindexed WHERE row = OLD.row;"
+    " INSERT OR REPLACE INTO outdated"
+    " SELECT OLD.row, seq FROM sqlite_sequence WHERE name = 'segments'; END",
+    *NAME_TRIGGERS,
+)
+"""For a connection to a database of the present format."""
+
+
+def register(connection: sqlite3.Connection) -> None:
+    """Teach a connection the SQL functions that the schema and statements use."""
+    connection.create_function("checksum", -1, checksum, deterministic=True)
+    connection.create_function("name_keys", 3, name_keys, deterministic=True)

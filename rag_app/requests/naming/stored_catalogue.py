@@ -1,0 +1,128 @@
+"""The documents that a question names, looked up one by one: others are not read.
+
+What a question may need of all documents (their dates and people, whether "the third meeting" is
+of a series, a part of a name) is read when a question asks for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import PurePosixPath
+
+from indexing.filter import Filter
+from indexing.store.derived.name_keys import beginning, words_of
+from indexing.store.view import DocumentEntry, NamedDocument, StoreView
+from indexing.text.english import ORDINALS
+from rag_app.requests.naming.catalogue import (
+    ID,
+    LONGEST,
+    MANY,
+    Catalogue,
+    Mention,
+    grouped_names,
+    names_of,
+)
+from rag_app.requests.occasions import Meetings
+
+_SERIES = re.compile(rf"meeting\d|(?:{'|'.join(ORDINALS)})meeting")
+
+
+class StoredCatalogue(Catalogue):
+    """The documents of a store at one moment, by the names that people call them.
+
+    Args:
+        store: The documents, limited to those that may be read.
+        whole: Reads what all of them are called.
+    """
+
+    def __init__(self, store: StoreView, whole: Callable[[], Catalogue]) -> None:
+        super().__init__((), ())
+        self._store, self._whole = store, whole
+
+    def mentions(self, question: str) -> list[Mention]:
+        """As `Catalogue.mentions`."""
+        words = words_of(question)
+        if _SERIES.search("".join(words)):
+            return self._whole().mentions(question)
+        return self._among(words).mentions(question)
+
+    def _among(self, words: Sequence[str]) -> Catalogue:
+        """The documents that are called by some of these words, by these names."""
+        names, called = self._store.names, dict[str, list[int]]()
+        for key in names.within(words, "n", longest=LONGEST):
+            called[key] = names.documents("n", key, most=MANY + 1)
+        first = {
+            key: names.documents("b", key, most=2)
+            for key in names.within(words, "b", longest=LONGEST)
+        }
+        only = {key: rows[0] for key, rows in first.items() if len(rows) == 1}
+        ids = [row for row in _rows_of(words) if ID.fullmatch(row)]
+        few = {key: rows for key, rows in called.items() if len(rows) <= MANY}
+        rows = {*chain(*few.values()), *only.values()}
+        rows |= {row for row, *_ in self._store.document_rows(ids)} if ids else set()
+        documents = self._store.named(sorted(rows))
+        kept = {*few, *only, *ids}
+
+        def every() -> Iterator[tuple[str, tuple[str, ...], bool]]:
+            for one in documents:
+                yield from names_of(one)
+            for one in documents:
+                start = beginning(PurePosixPath(one.path).stem)
+                if "".join(start) in only:
+                    yield one.id, start, False
+
+        found = grouped_names(each for each in every() if "".join(each[1]) in kept)
+        return Catalogue.of(documents, names=found)
+
+    def title_words(self, words: Sequence[str]) -> frozenset[str]:
+        """As `Catalogue.title_words`."""
+        titled = self._store.names
+        return frozenset(one for one in words if titled.documents("t", one, most=1))
+
+    def titles(self, ids: Sequence[str]) -> str:
+        """As `Catalogue.titles`."""
+        return Catalogue.of(self._store.named(self._rows(ids))).titles(ids)
+
+    # What is known of all documents only
+
+    @property
+    def entries(self) -> Mapping[str, DocumentEntry | NamedDocument]:
+        """As `Catalogue.entries`."""
+        return self._whole().entries
+
+    @property
+    def transcripts(self) -> frozenset[str]:
+        """As `Catalogue.transcripts`."""
+        return self._whole().transcripts
+
+    def meetings(self, where: Filter) -> Meetings:
+        """As `Catalogue.meetings`."""
+        return self._whole().meetings(where)
+
+    def admitted(self, where: Filter) -> tuple[str, ...]:
+        """As `Catalogue.admitted`."""
+        return self._whole().admitted(where)
+
+    def people_called(self, name: str) -> tuple[str, ...]:
+        """As `Catalogue.people_called`."""
+        return self._whole().people_called(name)
+
+    def resolve(self, text: str, scope: Collection[str] = ()) -> tuple[str, ...]:
+        """As `Catalogue.resolve`."""
+        return self._whole().resolve(text, scope)
+
+    def titled(self, phrase: str) -> tuple[str, ...]:
+        """As `Catalogue.titled`."""
+        return self._whole().titled(phrase)
+
+    def _rows(self, ids: Sequence[str]) -> list[int]:
+        return [row for row, *_ in self._store.document_rows(ids)]
+
+
+def _rows_of(words: Sequence[str]) -> Iterator[str]:
+    """Some words side by side, each row of them."""
+    for start in range(len(words)):
+        for end in range(start + 1, min(start + LONGEST, len(words)) + 1):
+            yield "".join(words[start:end])
