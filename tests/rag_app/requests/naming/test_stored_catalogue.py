@@ -14,8 +14,8 @@ import pytest
 
 from indexing.change_detection import DocumentIdentity
 from indexing.documents import Passage
-from indexing.encoder.encoded_document import EncodedDocument
 from indexing.encoder.fingerprint import Fingerprint
+from indexing.encoder.pooling import EncodedDocument
 from indexing.errors import DocumentNotFound
 from indexing.files import document
 from indexing.store.repair.verification import verify
