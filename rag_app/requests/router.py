@@ -35,6 +35,7 @@ from rag_app.requests.occasions import (
     nothing_in_words,
     occasion_mentions,
 )
+from rag_app.requests.subject import subject_of, tidy
 from rag_app.requests.summary import MOST_DOCUMENTS
 from rag_app.requests.target import Target, Words, pattern
 from rag_app.requests.wording import GERMAN
@@ -85,18 +86,6 @@ _AND = re.compile(
     r"(?: (?P<place>in|at|for|of|from|bei|von|aus))? (?P<name>.+)",
     re.IGNORECASE,
 )
-_PLACE = re.compile(
-    r",?\s*(?:\b(?:in|within|inside|from|at|during|of|per|between|according to|as per)\s+)"
-    r"(?:(?:the|this|that|our|my|your|both|whole|entire)\s+)*"
-    r"(?:(?:documents?|files?|meetings?|transcripts?|recordings?|reports?)\s+)?"
-    r"(?:(?:called|named|titled)\s+)?[\"'“]?$",
-    re.IGNORECASE,
-)
-_JOINS = re.compile(
-    r"[\"'”]?\s*(?:,|and|or|&|,\s*and)\s*(?:(?:in|from|the)\s+)*[\"'“]?", re.IGNORECASE
-)
-_DOES = re.compile(r"\b(?:does|did|do)\s+(?:(?:the|this|our|my|your)\s+)?[\"'“]?$", re.IGNORECASE)
-_SAY = re.compile(r"[\"'”]?\s+(?:say|mention|state)\s+about\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +272,7 @@ def _limited(
         subject = f"{subject[: one.start]} {subject[one.end :]}"
         place = " ".join(filter(None, (one.preposition(text), name)))
         named = f"{named[: one.start]}{place if name else ''}{named[one.end :]}"
-    subject = _tidy(subject)
+    subject = tidy(subject)
     subject = subject if len(subject.split()) > 2 else text
     narrow = replace(request, where=where, subject=subject)
     base = _routed(narrow, subject, named if name else subject, catalogue)
@@ -320,7 +309,7 @@ def _as_question(request: AskRequest, text: str, catalogue: Catalogue) -> Route:
         return Route(request, Target("question", ""))
     ids = tuple(dict.fromkeys(id_ for each in named for id_ in each.ids))
     where = replace(request.where, documents=ids)
-    limited = replace(request, where=where, subject=_subject(text, named))
+    limited = replace(request, where=where, subject=subject_of(text, named))
     return Route(limited, Target("question", f"a question about {catalogue.titles(ids)}", ids))
 
 
@@ -371,32 +360,3 @@ def _object(question: str, catalogue: Catalogue) -> list[Mention]:
         if ids := catalogue.resolve(bare[word.start() :]):
             return [Mention(word.start(), len(bare), ids)]
     return []
-
-
-def _subject(question: str, named: Sequence[Mention]) -> str:
-    """A question without the documents that it names; itself where little is left of it."""
-    subject = question
-    for first, last in reversed(_rows(question, named)):
-        before, after = subject[:first], subject[last:].removeprefix('"').removeprefix("”")
-        if place := _PLACE.search(before):
-            subject = f"{before[: place.start()]} {after}"
-        elif (does := _DOES.search(before)) and (say := _SAY.match(after)):
-            subject = f"{before[: does.start()]}is said about{after[say.end() :]}"
-    subject = _tidy(subject)
-    return subject if len(subject.split()) > 2 else question
-
-
-def _tidy(text: str) -> str:
-    """Words of a question of which some were taken out."""
-    return re.sub(r"\s+([?!.,])", r"\1", " ".join(text.split())).lstrip(" ,;:")
-
-
-def _rows(question: str, named: Sequence[Mention]) -> list[tuple[int, int]]:
-    """Spans of names; those with only an "and" between them are one span."""
-    rows: list[tuple[int, int]] = []
-    for each in named:
-        if rows and _JOINS.fullmatch(question[rows[-1][1] : each.start]):
-            rows[-1] = rows[-1][0], each.end
-        else:
-            rows.append((each.start, each.end))
-    return rows
