@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from generator.answer import CONVERSATION, ContextEntry
 from generator.decoding.base import DecodingLimits, DecodingRun, prompt_room
 from generator.evidence import Evidence, Span
 from generator.lm.language_model import LanguageModel
-from generator.lm.server.openai_server import RemoteModel
 from generator.prompt.builder import Prompt, build_prompt, continue_prompt, quote_history
 from generator.prompt.follow_up import PromptState, Turn
 from generator.prompt.ledger import ledger
 from generator.prompt.pictures import interleave, show_figures
 from generator.request import AskRequest
+
+if TYPE_CHECKING:
+    from generator.lm.server.openai_server import RemoteModel
 
 
 def concat(

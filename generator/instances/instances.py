@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from generator.extractive.latest import document_days
 from generator.extractive.question.answer_slot import asked_slot, fills
 from generator.extractive.question.answer_type import classify_question, has_answer_type
 from generator.instances.estimate import Estimate, estimate
@@ -89,6 +88,8 @@ def instances(question: str, every: Sequence[Place], *, start: int, page: int) -
     """
     about = estimate([one.probability for one in every], [one.both for one in every])
     found = [one for one in every if one.probability >= LEAST]
+    from generator.extractive.latest import document_days  # it loads the reader
+
     days = document_days({_id(one): one.document for one in found})
 
     def order(one: Place) -> tuple[bool, str, str, str, int]:

@@ -11,20 +11,23 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from generator.evidence import Sentence, Span, evidence_sentences
-from generator.reader.reading import Reading
 from indexing.documents import Document
 from indexing.text.aliases import NO_ALIASES, Aliases
+
+if TYPE_CHECKING:
+    from generator.reader.reading import Reading
 
 BIAS = -1.61
 WEIGHTS = {"relevance": 0.111, "words": 0.054, "answerable": 0.472}
 """Fitted on meetings with marked utterances (`python -m benchmarks every --fit`)."""
 _LOGIT, _SPAN_LOGITS = 10.0, 20.0  # bounds of what the reader says
 
-Read = Callable[[str, Sequence[Sentence]], Reading]
+Read = Callable[[str, Sequence[Sentence]], "Reading"]
 Passage = tuple[Span, ...]
 """A passage that was caught; of a speaker, each thing that they say in it."""
 

@@ -18,7 +18,6 @@ from rag_app.corpus.contents.aliases import in_any_spelling
 from rag_app.corpus.models import Models
 from rag_app.corpus.search import Moment, Search
 from rag_app.corpus.stores import Stores
-from rag_app.requests.mentions import asked_in
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Citation, ContextEntry, Event
@@ -115,6 +114,7 @@ class QuestionAnswering:
     ) -> Instances:
         from generator.instances.every import every
         from generator.instances.places import places
+        from rag_app.requests.mentions import asked_in
 
         asked, aliases = asked_in(request.question), self.search.aliases
         judge = partial(places, asked, read=self._generator.read, aliases=aliases)

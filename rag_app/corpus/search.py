@@ -23,7 +23,6 @@ from rag_app.corpus.models import Models
 from rag_app.corpus.shards.manifest import MissingShards
 from rag_app.corpus.shards.parts import CorpusParts, SearchRequest, ranking_named
 from rag_app.corpus.stores import Stores
-from rag_app.requests.mentions import asked_in
 from retriever.fusion import CATCHES
 
 if TYPE_CHECKING:
@@ -131,6 +130,8 @@ class Search:
 
     def catches(self, request: EveryRequest, moment: Moment) -> dict[str, list[Hit]]:
         """The passages that words find, and those that vectors find, by the names of `CATCHES`."""
+        from rag_app.requests.mentions import asked_in
+
         query = self.aliases.expanded(asked_in(request.question))
         return {
             name: self._hits(

@@ -6,13 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from generator.evidence import Sentence, Span, evidence_sentences
 from indexing.documents import Document
 from indexing.text.language import language_of
 from indexing.text.sentences import sentences
 from rag_app.surroundings import MARGIN, surroundings
+
+if TYPE_CHECKING:
+    from generator.evidence import Sentence
 
 Json = dict[str, Any]
 Standing = Literal["same", "moved", "altered", "gone"]
@@ -109,9 +111,16 @@ def _found(quote: Mapping[str, Any], document: Document) -> tuple[int, int] | No
 
 def _sentences_at(document: Document, start: int, end: int) -> tuple[int, int]:
     """The whole sentences that a span lies in: more words may make them say something else."""
-    near = Span(document, *surroundings(document.text, start, end), 0.0)
-    within = [one for one in evidence_sentences([near]) if one.start < end and start < one.end]
+    near = _sentences_near(document, start, end)
+    within = [one for one in near if one.start < end and start < one.end]
     return min(start, *(one.start for one in within)), max(end, *(one.end for one in within))
+
+
+def _sentences_near(document: Document, start: int, end: int) -> list[Sentence]:
+    """Those of a span and around it; NumPy is loaded for them alone."""
+    from generator.evidence import Span, evidence_sentences
+
+    return evidence_sentences([Span(document, *surroundings(document.text, start, end), 0.0)])
 
 
 def _occurrences(words: str, text: str) -> list[tuple[int, int]]:
@@ -168,10 +177,9 @@ def _most_alike(
 ) -> tuple[int, int] | None:
     """The sentences within a span that keep most words of a quote, if these are enough."""
     first, last = within
-    near = Span(document, *surroundings(document.text, first, last), 0.0)
     found = [
         one
-        for one in evidence_sentences([near])
+        for one in _sentences_near(document, first, last)
         if 2 * (min(one.end, last) - max(one.start, first)) > one.end - one.start
     ]
     count = len(sentences(quote, 0, len(quote), language_of(document.text)))

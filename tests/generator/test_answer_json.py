@@ -141,8 +141,12 @@ def test_every_surface_writes_it(question: str, corpus: Corpus, tmp_path: Path) 
     same(json.loads(CliRunner().invoke(main, words).stdout))
     run(corpus, [Question("1", question)], tmp_path / "answers.jsonl")
     line = json.loads((tmp_path / "answers.jsonl").read_text())
+    assert valid(line) and from_json(line).citations == answer.citations
+    for quote in (*line["citations"], *line["closest"]):  # kept, to find it in a later version
+        said = corpus.document(quote["document"]).text[quote["start"] - len(quote["before"]) :]
+        assert said.startswith(f"{quote.pop('before')}{quote['quote']}{quote.pop('after')}")
+        assert quote.pop("label") == quote["speaker"]
     same(line)
-    assert from_json(line).citations == answer.citations
     same(json.loads(json.dumps(openai_api._extra_fields(answer)["rag_app"])), path=False)
     same(results.answer_result(answer).model_dump(mode="json"), path=False)
     told = Conversation.new().followed_by(
