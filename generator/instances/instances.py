@@ -86,10 +86,10 @@ def instances(question: str, every: Sequence[Place], *, start: int, page: int) -
         start: How many places to leave out.
         page: How many to show at most.
     """
-    about = estimate([one.probability for one in every], [one.both for one in every])
-    found = [one for one in every if one.probability >= LEAST]
     from generator.extractive.latest import document_days  # it loads the reader
 
+    about = estimate([one.probability for one in every], [one.both for one in every])
+    found = [one for one in every if one.probability >= LEAST]
     days = document_days({_id(one): one.document for one in found})
 
     def order(one: Place) -> tuple[bool, str, str, str, int]:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, closing, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from generator.answer import AnswerReady
 from indexing.models.graphs.cores import Cores
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from generator.request import AskRequest
     from indexing.filter import Scope
     from rag_app.corpus.access import SharedCorpus
+
+Read = TypeVar("Read")
 
 POLL_SECONDS = 0.25  # between looks at the queue and at `stop`
 PAUSE = 10.0  # seconds without an answer, after which memory that was freed is given back
@@ -104,6 +106,22 @@ class QuestionQueue:
                     if stop.is_set():
                         return
                     yield event
+
+    def in_turn(self, read: Callable[[], Read], *, who: str) -> Read:
+        """What a call gives that reads as much as several questions, after those that wait.
+
+        Args:
+            read: Called here, once it is its turn among questions for quotes.
+            who: Whose place in the queue it takes.
+
+        Raises:
+            Busy: Too many are waiting.
+        """
+        with self._quotes.ticket(who) as ticket:
+            while not ticket.wait(POLL_SECONDS):
+                pass
+            with self._idle.busy(), self._cores.share():
+                return read()
 
     def check(  # noqa: PLR0913 - three of them by keyword
         self,

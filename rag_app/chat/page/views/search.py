@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import gradio as gr
@@ -70,7 +71,8 @@ def search(app: Application, browser: gr.BrowserState) -> None:
             )
             if values[every]:
                 start = whole_number(values[first], FIRST) - 1
-                found = corpus.every(values[query], start=start, where=where)
+                read = partial(corpus.every, values[query], start=start, where=where)
+                found = app.questions.in_turn(read, who=person or request.session_hash or "")
                 return _instances(corpus, found, where)
             results = corpus.partial_search(
                 values[query],

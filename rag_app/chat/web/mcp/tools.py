@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
@@ -141,8 +142,11 @@ def server(app: Application) -> MCPServer[None]:
     ) -> EveryResult:
         """Every place that says what is asked for, and how many there probably are."""
         with tool_errors(app.corpus):
-            corpus = app.corpus.seen_by(_scope(context))
-            return await asyncio.to_thread(_every, corpus, question, cast(EveryOptions, fields))
+            scope = _scope(context)
+            corpus, options = app.corpus.seen_by(scope), cast(EveryOptions, fields)
+            read = partial(_every, corpus, question, options)
+            who = f"mcp {scope.login or ''}"
+            return await asyncio.to_thread(app.questions.in_turn, read, who=who)
 
     @tools.tool(title="Read a passage", annotations=read_only)
     async def read_passage(

@@ -13,7 +13,7 @@ from generator.request import AskRequest
 from generator.settings import GeneratorSettings
 from indexing.filter import OWNER
 from indexing.models.graphs.cores import Cores
-from rag_app.chat.queues.question_queue import QuestionQueue, Waiting
+from rag_app.chat.queues.question_queue import POLL_SECONDS, QuestionQueue, Waiting
 from rag_app.corpus.corpus import Corpus
 from tests.waiting import PATIENCE
 
@@ -47,6 +47,27 @@ def behind_a_slow_answer(corpus: Gated) -> tuple[QuestionQueue, threading.Thread
     thread.start()
     assert corpus.begun.wait(PATIENCE)
     return questions, thread
+
+
+def test_what_reads_much_has_its_turn_among_quotes(tmp_path: Path) -> None:
+    corpus, read = Gated(tmp_path), threading.Event()
+    questions = QuestionQueue(corpus, Cores(1))
+    slow = AskRequest("slow", "quote")
+    asking = threading.Thread(
+        target=lambda: list(questions.stream(slow, OWNER, who="one")), daemon=True
+    )
+    asking.start()
+    assert corpus.begun.wait(PATIENCE)
+    reading = threading.Thread(
+        target=lambda: questions.in_turn(read.set, who="another"), daemon=True
+    )
+    reading.start()
+    assert not read.wait(3 * POLL_SECONDS)  # it waits for the answer before it
+    corpus.gate.set()
+    assert read.wait(PATIENCE)
+    reading.join(PATIENCE)
+    asking.join(PATIENCE)
+    assert questions.is_idle
 
 
 @pytest.mark.parametrize("mode", ["quote", None])  # the packaged model's usual mode is quotes
