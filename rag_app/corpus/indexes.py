@@ -28,12 +28,14 @@ from rag_app.corpus.shards.manifest import Division, MissingShards, ShardManifes
 from rag_app.corpus.shards.parts import CorpusParts, CorpusView
 from rag_app.corpus.shards.shards import Shards
 from rag_app.corpus.stores import Stores
+from rag_app.corpus.write_lock import lock
 
 if TYPE_CHECKING:
     from rag_app.corpus.shards.ray_cluster import RemoteShards
 
 PUBLICATION = 0.5  # seconds between two segments of a long `add`
 BACKGROUND = 10  # how nice a merge in a pause is
+FOR_OTHERS = 5.0  # seconds that it waits for writers, to publish a shard
 
 
 class Indexes:
@@ -185,7 +187,7 @@ class Indexes:
 
     def merge_in_background(self) -> None:
         """Merge what is due, beside whatever else is done: nobody waits for it."""
-        if self.manifest is None and (self._merging is None or not self._merging.is_alive()):
+        if self._merging is None or not self._merging.is_alive():
             merge = partial(self._merge, self._closed, due, nice=BACKGROUND)
             thread = threading.Thread(target=merge, name="merge", daemon=True)
             thread.start()  # before `close` can see it, which joins it
@@ -198,24 +200,37 @@ class Indexes:
             own = os.getpriority(os.PRIO_PROCESS, 0)
             os.setpriority(os.PRIO_PROCESS, 0, max(own, nice))
         with suppress(RagAppError), closing(Store(self._folder)) as store:
-            if not store.database.read_only:
+            if store.database.read_only:
+                return
+            if self.manifest is None:
                 self._segments.merge(store, choose, wanted=lambda: not end.is_set())
+            else:
+                publishing = partial(lock, self._folder, wait=FOR_OTHERS)
+                self._shards.merge(choose, wanted=lambda: not end.is_set(), publishing=publishing)
+                self._load_actors()
+
+    def count(self, store: Store) -> int:
+        """How many segments there are."""
+        return self._published.count(store)
 
     def waiting(self, store: Store) -> int:
         """How many segments wait to be merged in a pause."""
-        return self._segments.waiting(store)
+        return self._published.waiting(store)
 
     @property
     def merging(self) -> str:
         """Who merges segments now, in words; "" for nobody."""
-        return self._segments.merging
+        return self._published.merging
 
     def optimize(self, store: Store) -> int:
-        """Make one segment of all; how many there were."""
+        """Make one segment of all, or of all in each shard; how many there were."""
         self.refresh(store)
-        segments = len(store.index.manifest().segments)
+        segments = self.count(store)
         if self.manifest is None:
             self._segments.merge(store, all_of_them)
+        else:
+            self._shards.merge(all_of_them)
+            self._load_actors()
         return segments
 
     # Dividing

@@ -82,7 +82,7 @@ class CorpusMaintenance(CorpusReader):
     # Maintenance
 
     def optimize(self) -> int:
-        """Merge the segments of the index into one; how many there were.
+        """Merge the segments of the index, or of each shard, into one; how many there were.
 
         Nothing has to be done for searches to stay quick: segments of a size are merged as they
         come. One is a little quicker still, and takes no room for what has been removed.

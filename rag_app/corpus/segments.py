@@ -21,6 +21,7 @@ from indexing.errors import CorpusError
 from indexing.index.array_file import Seal
 from indexing.index.merging import (
     AT_ONCE,
+    Dead,
     Held,
     Interrupted,
     due,
@@ -237,7 +238,7 @@ class Segments:
             with store.database.writing():
                 store.index.clear()
             self.refresh(store)
-        self._tidy(store, grace=0)
+        self.tidy(store, grace=0)
 
     def merge(
         self,
@@ -261,27 +262,41 @@ class Segments:
         with ExitStack() as stack, suppress(Interrupted):
             while wanted():
                 manifest = store.index.manifest()
-                self._close_others(manifest)
-                found = {number: self._opened(entry) for number, entry in manifest.segments}
-                parts = {n: (one, manifest.dead_in(n)) for n, one in found.items() if one}
-                numbers = choose(passages_held(parts))
-                if len(parts) < len(found) or not numbers:
+                parts = self._chosen(manifest, choose)
+                if not parts:
                     return
                 with suppress(CorpusError):  # somebody else merges too, or it is not to be told
                     stack.enter_context(lock(self.folder))
-                chosen = [parts[number] for number in numbers]
-                segment = merge(chosen, exact=self._exact, wanted=wanted)
+                segment = merge([*parts.values()], exact=self._exact, wanted=wanted)
                 entry = self._save(store, segment, require_wanted) if segment else None
                 if segment is not None and entry is None:
                     return
-                if not store.index.replace(numbers, entry, manifest):  # somebody else was faster
+                if not store.index.replace([*parts], entry, manifest):  # somebody else was faster
                     return
-                self._tidy(store)
+                self.tidy(store)
+
+    def _chosen(
+        self, manifest: Manifest, choose: Callable[[Held], list[int]]
+    ) -> dict[int, tuple[Segment, Dead]]:
+        """Those that become one, by number, with what is outdated; none if one is damaged."""
+        self._close_others(manifest)
+        found = {number: self._opened(entry) for number, entry in manifest.segments}
+        parts = {n: (one, manifest.dead_in(n)) for n, one in found.items() if one}
+        chosen = choose(passages_held(parts)) if len(parts) == len(found) else []
+        return {number: parts[number] for number in chosen}
+
+    def are_due(self, store: Store, choose: Callable[[Held], list[int]]) -> bool:
+        """Whether there is something to be merged."""
+        return bool(self._chosen(store.index.manifest(), choose))
 
     @property
     def merging(self) -> str:
         """Who merges now, in words; "" for nobody."""
-        return holder(self.folder) if is_locked(self.folder) else ""
+        return merging_in(self.folder)
+
+    def count(self, store: Store) -> int:
+        """How many there are."""
+        return len(store.index.manifest().segments)
 
     def waiting(self, store: Store) -> int:
         """How many segments wait to be merged in a pause."""
@@ -296,7 +311,7 @@ class Segments:
         entry = self._save(store, segment)
         if entry is not None:
             store.index.add(entry, segment.document_rows.tolist())
-            self._tidy(store)
+            self.tidy(store)
 
     def _save(
         self, store: Store, segment: Segment, step: Callable[[], None] = lambda: None
@@ -322,7 +337,7 @@ class Segments:
             name, **asdict(seal), documents=segment.documents, passages=segment.passages
         )
 
-    def _tidy(self, store: Store, *, grace: float | None = None) -> None:
+    def tidy(self, store: Store, *, grace: float | None = None) -> None:
         """Delete files that the manifest has not named for a while."""
         used = {f"{entry.name}{SUFFIX}" for _, entry in store.index.manifest().segments}
         now, grace = time.time(), GRACE if grace is None else grace
@@ -374,3 +389,8 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink()
+
+
+def merging_in(folder: Path) -> str:
+    """Who merges what a folder holds, in words; "" for nobody."""
+    return holder(folder) if is_locked(folder) else ""

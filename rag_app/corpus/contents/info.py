@@ -61,7 +61,7 @@ def corpus_info(folder: Path, store: Store, indexes: Indexes) -> CorpusInfo:
         fingerprint=store.fingerprint(),
         snapshot="current" if indexes.are_current(store) else "missing",
         bytes=_size(folder),
-        segments=len(store.index.manifest().segments),
+        segments=indexes.count(store),
         waiting=indexes.waiting(store),
         merging=indexes.merging,
         shards=len(manifest.shards) if manifest else 0,

@@ -13,7 +13,14 @@ import os
 import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import (
+    AbstractContextManager,
+    ExitStack,
+    closing,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,17 +32,20 @@ from indexing.errors import (
     CorpusNotFound,
     InvalidRequest,
 )
+from indexing.index.merging import Held, due
 from indexing.index.snapshot import Snapshot
 from indexing.store.database import Synchronous
 from indexing.store.store import FILE_NAME, Store
 from indexing.store.transfer import transfer, versions
-from rag_app.corpus.segments import INDEX, SUFFIX, Segments
+from rag_app.corpus.segments import INDEX, SUFFIX, Segments, merging_in
 from rag_app.corpus.shards.manifest import Division, ShardManifest, ShardState, folder_of, shard_of
 from rag_app.corpus.shards.page_delta import write_delta
 from rag_app.corpus.shards.parts import CorpusParts, CorpusView
 from rag_app.corpus.stores import Stores
+from rag_app.corpus.write_lock import lock
 
 MOST = 4096  # shards
+MERGED = "merged"  # folder in which the next state of a shard is merged
 VERSIONS = "versions.npy"  # (documents, 2): row and version of what a state holds
 
 
@@ -155,28 +165,38 @@ class Shards:
             return before
         if self._notify:
             self._notify(f"shard {before.name}: {len(contents)} documents")
-        draft = self.folder / before.name / "draft"
-        shutil.rmtree(draft, ignore_errors=True)
-        draft.mkdir(parents=True)
-        if before.generation:
-            with closing(Store(self.folder / folder_of(before))) as old:
-                old.database.copy(draft / FILE_NAME)
-            copy_segments(self.folder / folder_of(before), draft)
+        draft = self._copied(before, "draft")
         with closing(Store(draft, create=True)) as shard:
             changed = [row for row, version in contents.items() if previous.get(row) != version]
             transfer(store, shard, changed, removed=previous.keys() - contents.keys())
             self._segments(draft).refresh(shard)
+            self._segments(draft).tidy(shard, grace=0)
             snapshot, stamp = self._segments(draft).current(shard), shard.stamp
-        if before.generation:
-            database = self.folder / folder_of(before) / FILE_NAME
-            write_delta(database, draft / FILE_NAME, before.stamp)
         np.save(draft / VERSIONS, np.array(list(contents.items()), np.int64).reshape(-1, 2))
         sizes = len(snapshot.document_rows), len(snapshot.passage_rows)
         state = ShardState(before.name, generation, stamp, *sizes)
+        self._place(draft, before, state)
+        return state
+
+    def _copied(self, state: ShardState, name: str) -> Path:
+        """A folder beside a state, with what it holds."""
+        draft = self.folder / state.name / name
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir(parents=True)
+        if state.generation:
+            with closing(Store(self.folder / folder_of(state))) as old:
+                old.database.copy(draft / FILE_NAME)
+            copy_segments(self.folder / folder_of(state), draft)
+        return draft
+
+    def _place(self, draft: Path, before: ShardState, state: ShardState) -> None:
+        """Put what the state before has become in its place."""
+        if before.generation:
+            database = self.folder / folder_of(before) / FILE_NAME
+            write_delta(database, draft / FILE_NAME, before.stamp)
         target = self.folder / folder_of(state)
         shutil.rmtree(target, ignore_errors=True)  # of a publisher that was killed
         draft.rename(target)
-        return state
 
     def _segments(self, folder: Path) -> Segments:
         """Those of a state, which compare all vectors: so shards score as one piece."""
@@ -191,10 +211,101 @@ class Shards:
 
     def _drop_others(self, manifest: ShardManifest) -> None:
         """Delete states that no reader can open any more."""
-        keep = {*manifest.folders, *manifest.previous}
+        merged = (f"{one.name}/{MERGED}" for one in manifest.shards)
+        keep = {*manifest.folders, *manifest.previous, *merged}
         for one in self.folder.glob("*/*"):
             if one.relative_to(self.folder).as_posix() not in keep:
                 shutil.rmtree(one, ignore_errors=True)
+
+    # Merging, beside whoever writes
+
+    def merge(
+        self,
+        choose: Callable[[Held], list[int]] = due,
+        *,
+        wanted: Callable[[], bool] = lambda: True,
+        publishing: Callable[[], AbstractContextManager[object]] = nullcontext,
+    ) -> None:
+        """Merge segments in each shard; one that others change meanwhile stays as they leave it.
+
+        Args:
+            choose: Which of a shard's segments become one; none to end.
+            wanted: Asked between the steps; where it is not, nothing has changed.
+            publishing: Holds the write lock of the corpus, if the caller does not.
+
+        Raises:
+            CorpusLocked: Others merge, or write for longer than `publishing` waits.
+            CorpusError: A shard cannot be read or written.
+        """
+        manifest = self.manifest
+        with lock(self.folder):
+            for state in manifest.shards if manifest else ():
+                if state.generation and wanted():
+                    self._merge(state, choose, wanted, publishing)
+
+    def _merge(
+        self,
+        before: ShardState,
+        choose: Callable[[Held], list[int]],
+        wanted: Callable[[], bool],
+        publishing: Callable[[], AbstractContextManager[object]],
+    ) -> None:
+        folder = self.folder / folder_of(before)
+        with closing(Store(folder)) as old:
+            if not self._segments(folder).are_due(old, choose):
+                return
+        draft = self._copied(before, MERGED)
+        try:
+            with closing(Store(draft)) as shard:
+                segments = self._segments(draft)
+                segments.merge(shard, choose, wanted=wanted)
+                segments.tidy(shard, grace=0)
+                shard.renew()
+                stamp = shard.stamp
+            shutil.copy2(folder / VERSIONS, draft / VERSIONS)
+            if wanted():
+                with publishing():
+                    self._swap(draft, before, stamp)
+        except OSError as error:
+            raise CorpusError(f"{draft}: cannot be written ({error}); make room for it") from error
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+
+    def _swap(self, draft: Path, before: ShardState, stamp: str) -> None:
+        """Publish what has been merged, unless others were faster."""
+        manifest = self.manifest
+        if manifest is None or before not in manifest.shards:
+            return
+        state = replace(before, generation=manifest.generation + 1, stamp=stamp)
+        self._place(draft, before, state)
+        shards = tuple(state if one == before else one for one in manifest.shards)
+        after = replace(
+            manifest, generation=state.generation, shards=shards, previous=manifest.folders
+        )
+        after.write(self.folder)
+        self._drop_others(after)
+
+    @property
+    def merging(self) -> str:
+        """Who merges now, in words; "" for nobody."""
+        return merging_in(self.folder)
+
+    def count(self, _: Store) -> int:
+        """How many segments all shards have together."""
+        return self._total(Segments.count)
+
+    def waiting(self, _: Store) -> int:
+        """How many segments wait to be merged in a pause."""
+        return self._total(Segments.waiting)
+
+    def _total(self, count: Callable[[Segments, Store], int]) -> int:
+        """A number of each shard that can be read, added up."""
+        total, manifest = 0, self.manifest
+        for state in manifest.shards if manifest else ():
+            folder = self.folder / folder_of(state)
+            with suppress(CorpusError), closing(Store(folder)) as store:
+                total += count(self._segments(folder), store)
+        return total
 
     # Reading
 

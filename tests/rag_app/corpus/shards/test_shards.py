@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -20,13 +21,17 @@ from indexing.documents import Hit
 from indexing.encoder.encoder import Encoder
 from indexing.errors import CollectionNotFound, CorpusDamaged, CorpusNotFound, InvalidRequest
 from indexing.filter import OWNER, Filter, Scope
+from indexing.index import merging
+from indexing.index.merging import all_of_them
 from indexing.store.store import Store
 from indexing.store.transfer import transfer
+from rag_app.corpus import segments
 from rag_app.corpus.corpus import Corpus
 from rag_app.corpus.reader import CorpusReader
-from rag_app.corpus.shards.manifest import ShardManifest, shard_of
+from rag_app.corpus.shards.manifest import ShardManifest, folder_of, shard_of
 from rag_app.corpus.shards.shards import Shards
 from retriever.similar_documents import similar_documents
+from tests.waiting import wait_until
 
 QUESTIONS = ("Where did the probe fall?", "What did Ana say about the ferry? Who paid?", "soup")
 FILTERS = (None, Filter(collections=("second",)), Filter(speaker="Ana"))
@@ -230,10 +235,92 @@ def test_damage_is_found_and_repaired(corpus: Corpus) -> None:
     assert corpus.search("probe")
 
 
+def grown(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two shards that have segments to be merged."""
+    monkeypatch.setattr(merging, "FACTOR", 2)
+    monkeypatch.setattr(segments, "AT_ONCE", 0)
+    corpus.divide(2)
+    for number in range(4):
+        corpus.add_text(f"Ana: Buoy {number} rings.", name=f"buoy-{number}")
+    assert corpus.info().waiting > 1
+
+
+def segments_of(corpus: Corpus) -> list[int]:
+    """How many each shard has: in its manifest, and as files."""
+    found = []
+    for state in corpus.shards.shards if corpus.shards else ():
+        folder = corpus.folder / ".shards" / folder_of(state)
+        with closing(Store(folder)) as store:
+            found.append(len(store.index.manifest().segments))
+        assert len([*(folder / ".index").glob("*.segment")]) == found[-1]
+    return found
+
+
+def files(corpus: Corpus) -> dict[Path, int]:
+    """What is published, and what of it was written when."""
+    found = (corpus.folder / ".shards").glob("*/**/*.segment")
+    return {path: path.stat().st_ino for path in found}
+
+
+def test_shards_are_merged_in_a_pause(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    grown(corpus, monkeypatch)
+    before, hits = segments_of(corpus), corpus.search("Which buoy rings?", k=20)
+    corpus.merge_in_background()
+    wait_until(lambda: corpus.info().waiting == 0)
+    assert sum(segments_of(corpus)) < sum(before) and corpus.info().segments < sum(before)
+    assert corpus.search("Which buoy rings?", k=20) == hits
+    check_equal(corpus)
+    assert corpus.verify().sound
+    assert corpus.optimize() and segments_of(corpus) == [1, 1]
+    check_equal(corpus)
+
+
+def test_a_merge_gives_way_to_a_change(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What others publish while a shard is merged stays as they leave it."""
+    grown(corpus, monkeypatch)
+    changed: list[ShardManifest | None] = []
+
+    @contextmanager
+    def after_a_change() -> Iterator[None]:
+        if not changed:
+            corpus.remove(["talk-1", "talk-2", "talk-3", "talk-8"])
+            changed.append(corpus.shards)
+        yield
+
+    shards = Shards(corpus.folder)
+    before = corpus.shards
+    shards.merge(all_of_them, publishing=after_a_change)
+    assert changed and changed[0] != before
+    assert len(corpus.documents()) == len(DOCUMENTS)
+    check_equal(corpus)
+    assert not [*(corpus.folder / ".shards").glob("*/merged")]
+
+
+def test_a_merge_of_shards_that_is_not_wanted_leaves_nothing(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grown(corpus, monkeypatch)
+    before, manifest = files(corpus), corpus.shards
+    shards = Shards(corpus.folder)
+    for steps in range(1, 12):
+        asked: list[int] = []
+
+        def wanted(asked: list[int] = asked, steps: int = steps) -> bool:
+            asked.append(1)
+            return len(asked) < steps
+
+        shards.merge(all_of_them, wanted=wanted)
+        assert len(asked) >= steps
+        assert (files(corpus), corpus.shards) == (before, manifest)
+
+
 PUBLISHER = """
 import sys
 from itertools import count
 from pathlib import Path
+from indexing.index.merging import all_of_them
+from indexing.index import merging
+from indexing.index.merging import all_of_them
 from indexing.store.store import Store
 from indexing.store.transfer import transfer
 from rag_app.corpus.shards.manifest import Division
@@ -242,6 +329,7 @@ store, shards = Store(Path(sys.argv[1])), Shards(Path(sys.argv[1]))
 print("begins", flush=True)
 for number in count():
     shards.divide(store, Division(2 + number % 5))
+    shards.merge(all_of_them)
 """
 
 
