@@ -77,7 +77,7 @@ def names(app: Application, tab: gr.Tab) -> None:
         name, _, spelling = str(value_of(event)).partition(ANY)
         return change(request, lambda known: known.add(name, spelling), before)
 
-    def remove(event: gr.EventData, request: gr.Request) -> Update:
+    def forget(event: gr.EventData, request: gr.Request) -> Update:
         return change(request, lambda known: known.remove(str(value_of(event))))[0]
 
     async def look(request: gr.Request) -> AsyncIterator[Updates]:
@@ -94,7 +94,7 @@ def names(app: Application, tab: gr.Tab) -> None:
     for act in (add.click, name.submit, spelling.submit):
         act(add_typed, [name, spelling, found], lists, **PRIVATE)
     cast(Any, proposals).add_alias(add_proposed, [found], lists, **PRIVATE)
-    cast(Any, known).remove_alias(remove, None, known, **PRIVATE)
+    cast(Any, known).remove_alias(forget, None, known, **PRIVATE)
     propose.click(look, None, [found, proposals], **PRIVATE)
 
 
