@@ -223,7 +223,7 @@ class User(threading.Thread):
         tab.http.post("/v1/chat/completions", json=body).raise_for_status()
 
     def _search(self, tab: Tab) -> None:
-        (found,) = tab.send("run", [tab.browser, self._question(), *[""] * 5, 5, 2])
+        (found,) = tab.send("run", [tab.browser, self._question(), *[""] * 5, 5, 2, False, 1])
         if 'class="hits"' not in str(found):
             raise PageFailed(f"a search found: {str(found)[:200]}")
 
