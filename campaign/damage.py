@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+from contextlib import closing
 from pathlib import Path
 from typing import Literal
 
@@ -15,8 +16,10 @@ from campaign.result import Progress, Result
 from indexing.documents import Hit
 from indexing.encoder.encoder import Encoder
 from indexing.errors import RagAppError
+from indexing.store.store import FILE_NAME, Store
 from rag_app.cli.main import main
 from rag_app.corpus.corpus import Corpus
+from rag_app.corpus.segments import INDEX, SUFFIX
 
 QUERIES = ("Which probe fell into the lake?", "number 7")
 
@@ -36,8 +39,7 @@ def attack(
     for trial in range(trials):
         shutil.copytree(desk.undisturbed, corpus)
         draw = random.Random(f"{seed}-{trial}")
-        pattern = ".index/**/*" if part == "index files" else "corpus.sqlite"
-        victim = draw.choice([each for each in sorted(corpus.glob(pattern)) if each.is_file()])
+        victim = draw.choice(_segments(corpus)) if part == "index files" else corpus / FILE_NAME
         if part == "manifests":
             damage_manifest(corpus, draw)
         else:
@@ -63,6 +65,13 @@ def damage(file: Path, draw: random.Random) -> None:
         size = 1 if how == "byte" else min(4096, len(data) - at)
         data[at : at + size] = bytes(size) if how == "zeros" else draw.randbytes(size)
     file.write_bytes(bytes(data))
+
+
+def _segments(corpus: Path) -> list[Path]:
+    """The files that the manifest names."""
+    with closing(Store(corpus)) as store:
+        names = [entry.name for _, entry in store.index.manifest().segments]
+    return [corpus / INDEX / f"{name}{SUFFIX}" for name in names]
 
 
 def _outcome(desk: Desk, corpus: Path, expected: list[list[Hit]], truth: object) -> str | None:

@@ -12,6 +12,7 @@ RagAppError
 │   ├── CorpusNotFound        there is none at that place
 │   ├── CorpusLocked          another process is writing to it
 │   ├── CorpusDamaged         its database cannot be read
+│   │   └── ManifestDamaged   which segments its index has cannot be; its documents may be sound
 │   ├── CorpusReplaced        another file lies where it was opened, or none
 │   ├── CorpusTooNew          a later version of this program wrote it
 │   ├── EncoderMismatch       its vectors come from another encoder
@@ -138,6 +139,10 @@ class CorpusLocked(CorpusError):
 
 class CorpusDamaged(CorpusError):
     """The corpus database cannot be read."""
+
+
+class ManifestDamaged(CorpusDamaged):
+    """Which segments a corpus's index has cannot be read; its documents may be sound."""
 
 
 class CorpusReplaced(CorpusError):

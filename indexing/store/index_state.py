@@ -8,9 +8,11 @@ in the segments up to the latest there was when its document was removed or chan
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
+from indexing.errors import ManifestDamaged
 from indexing.store.database import Database
 
 
@@ -66,19 +68,37 @@ class IndexState:
         """The latest, or that of the moment of the transaction.
 
         Raises:
-            ValueError: An entry cannot be read.
+            ManifestDamaged: An entry cannot be read.
         """
         entries = self._database.rows("SELECT number, entry FROM segments ORDER BY number")
-        try:
-            segments = tuple((number, SegmentEntry(**json.loads(text))) for number, text in entries)
-        except TypeError as error:
-            raise ValueError(str(error)) from error
         outdated = self._database.rows("SELECT row, segment FROM outdated ORDER BY row")
-        return Manifest(segments, tuple(outdated))
+        with self._readable():
+            return Manifest(
+                tuple(
+                    (_whole(number), SegmentEntry(**json.loads(text))) for number, text in entries
+                ),
+                tuple((_whole(row), _whole(last)) for row, last in outdated),
+            )
 
     def unindexed(self) -> list[int]:
-        """Rows of the documents that are in no segment yet, ascending."""
-        return [row for (row,) in self._database.rows("SELECT row FROM unindexed ORDER BY row")]
+        """Rows of the documents that are in no segment yet, ascending.
+
+        Raises:
+            ManifestDamaged: One is no number.
+        """
+        rows = self._database.rows("SELECT row FROM unindexed ORDER BY row")
+        with self._readable():
+            return [_whole(row) for (row,) in rows]
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        try:
+            yield
+        except (TypeError, ValueError) as error:
+            raise ManifestDamaged(
+                f"{self._database.path}: the manifest of its segments cannot be read ({error}); "
+                "repair it with: rag-app verify --repair"
+            ) from error
 
     @property
     def is_complete(self) -> bool:
@@ -177,3 +197,10 @@ class IndexState:
 
     def _delete(self, numbers: Iterable[int]) -> None:
         self._database.run_all("DELETE FROM segments WHERE number = ?", [(n,) for n in numbers])
+
+
+def _whole(value: object) -> int:
+    """A number of a row or segment, of which a damaged database may make anything."""
+    if not isinstance(value, int):
+        raise ValueError(f"{value!r} where a whole number was")
+    return value

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
-from indexing.errors import CorpusError
+from indexing.errors import CorpusError, ManifestDamaged
 from indexing.index.array_file import Seal
 from indexing.index.merging import (
     AT_ONCE,
@@ -87,7 +87,7 @@ class Segments:
         with store.reading():
             try:
                 manifest = store.index.manifest()
-            except ValueError:
+            except ManifestDamaged:
                 return False
             entries = [entry for _, entry in manifest.segments]
             return store.index.is_complete and all(map(self._is_as_written, entries))
@@ -97,7 +97,7 @@ class Segments:
         with store.reading():
             try:
                 manifest, unindexed = store.index.manifest(), tuple(store.index.unindexed())
-            except ValueError:  # damaged: told by `damage`
+            except ManifestDamaged:  # told by `damage`
                 manifest, unindexed = Manifest((), ()), tuple(store.rows())
             latest = self._latest
             if latest is not None and latest.key == (manifest, unindexed):
@@ -157,7 +157,7 @@ class Segments:
     def _make_up(self, segment: Segment, broken: Iterable[int]) -> None:
         """Keep a segment that a search had to build, if nobody writes and this process may."""
         with (
-            suppress(CorpusError, OSError, ValueError),
+            suppress(CorpusError, OSError),
             lock(self._corpus),
             closing(Store(self._corpus)) as own,
         ):
@@ -172,9 +172,9 @@ class Segments:
         """What is wrong with the files on disk; "" where nothing is."""
         with store.reading():
             try:
-                manifest = store.index.manifest()
-            except ValueError as error:
-                return f"the manifest of its segments cannot be read ({error})"
+                manifest, unindexed = store.index.manifest(), store.index.unindexed()
+            except ManifestDamaged as error:
+                return f"the manifest of its segments cannot be read ({error.__cause__})"
             for _, entry in manifest.segments:
                 if reason := self._damage_of(entry):
                     return f"segment {entry.name} {reason}"
@@ -184,7 +184,8 @@ class Segments:
                     "changes are lost; run rag-app index again"
                 )
             found = ((self._opened(one), manifest.dead_in(n)) for n, one in manifest.segments)
-            fits = _fits(store, [(one, dead) for one, dead in found if one is not None])
+            held = _held((one, dead) for one, dead in found if one is not None)
+            fits = sorted(held + unindexed) == _rows(store)
         return "" if fits else "its segments do not hold the documents that are there"
 
     def _damage_of(self, entry: SegmentEntry) -> str:
@@ -225,7 +226,7 @@ class Segments:
             try:
                 manifest = store.index.manifest()
                 found = {number: (entry, self._sound(entry)) for number, entry in manifest.segments}
-            except ValueError:
+            except ManifestDamaged:
                 found = {}
             broken = [number for number, (_, segment) in found.items() if segment is None]
             parts = [(s, manifest.dead_in(n)) for n, (_, s) in found.items() if s is not None]
@@ -364,11 +365,6 @@ def _seal(entry: SegmentEntry) -> Seal:
 def _in_none(store: Store, parts: Iterable[tuple[Segment, list[int]]]) -> set[int]:
     """Rows of the documents that no segment has as they are."""
     return {*_rows(store)} - {*_held(parts)}
-
-
-def _fits(store: Store, parts: Iterable[tuple[Segment, list[int]]]) -> bool:
-    """Whether segments, and what is yet to be indexed, are the documents, each once."""
-    return sorted(_held(parts) + store.index.unindexed()) == _rows(store)
 
 
 def _held(parts: Iterable[tuple[Segment, list[int]]]) -> list[int]:

@@ -19,6 +19,7 @@ import pytest
 
 from indexing.documents import Hit
 from indexing.encoder.encoder import Encoder
+from indexing.errors import ManifestDamaged
 from indexing.index import merging
 from indexing.index.segment import Segment
 from indexing.index.snapshot import Snapshot
@@ -121,6 +122,31 @@ def test_missing_is_made_again(corpus: Corpus, encoder: Encoder) -> None:
     assert again(corpus, encoder) == hits
     corpus.repair()
     assert again(corpus, encoder) == hits and is_current(corpus)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "INSERT OR REPLACE INTO outdated VALUES (1, 'x')",
+        "UPDATE segments SET entry = '{'",
+        "UPDATE segments SET entry = 7",
+    ],
+)
+def test_a_manifest_that_cannot_be_read_is_told(
+    change: str, corpus: Corpus, encoder: Encoder
+) -> None:
+    """By whoever writes; searches find what they did."""
+    hits = again(corpus, encoder)
+    with corpus.writing() as store, store.database.writing():
+        store.database.run(change)
+    assert again(corpus, encoder) == hits
+    for call in (corpus.info, corpus.optimize):
+        with pytest.raises(ManifestDamaged, match="verify --repair"):
+            call()
+    (damage,) = corpus.verify().damages
+    assert damage.what == "index" and "manifest" in damage.reason
+    corpus.repair()
+    assert corpus.verify().sound and again(corpus, encoder) == hits
 
 
 @pytest.mark.parametrize(
