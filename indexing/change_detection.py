@@ -76,7 +76,7 @@ class KnownDocuments:
     _by_id: dict[str, DocumentIdentity] = field(default_factory=dict)
     _by_digest: dict[str, dict[str, None]] = field(default_factory=dict)  # ids, in order
     _by_path: dict[str, dict[str, None]] = field(default_factory=dict)
-    _elsewhere: dict[str, str] = field(default_factory=dict)  # ids by digest
+    _elsewhere: dict[tuple[str, Occasion], str] = field(default_factory=dict)  # ids by content
     _used: set[str] = field(default_factory=set)  # ids at any time of the run
 
     @classmethod
@@ -87,14 +87,15 @@ class KnownDocuments:
 
         Args:
             documents: Of the collection.
-            elsewhere: Of the corpus; those of other collections only are known by their content.
+            elsewhere: Of the corpus; those of other collections only are known by their content,
+                and by their dates, which names of files may have said.
         """
         known = cls()
         for one in documents:
             known.put(one)
         for one in elsewhere:
             if one.id not in known._by_id:
-                known._elsewhere.setdefault(one.digest, one.id)
+                known._elsewhere.setdefault((one.digest, one.occasion), one.id)
                 known._used.add(one.id)
         return known
 
@@ -125,7 +126,7 @@ class KnownDocuments:
         """Forget a document of the collection that others keep."""
         old = self._by_id[id_]
         self.discard(id_)
-        self._elsewhere.setdefault(old.digest, id_)
+        self._elsewhere.setdefault((old.digest, old.occasion), id_)
 
     def unused_id(self, id_: str) -> str:
         """The id, or another where a document that has moved away keeps it."""
@@ -163,8 +164,9 @@ class KnownDocuments:
                 match.steps[at] = Step(Change.COPY, document, holder)
                 continue
             holder = self._find_copy(document.digest, outdated)
-            if holder is None and (id_ := self._elsewhere.get(document.digest)) is not None:
-                here = identify(document, id_)
+            known = self._elsewhere.get((document.digest, document.occasion))
+            if holder is None and known is not None:
+                here = identify(document, known)
                 match.steps[at] = Step(Change.JOIN, document, here)
                 first[document.digest] = here
             elif holder is None:

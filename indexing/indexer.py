@@ -280,11 +280,14 @@ class Indexer:
             return id_
         assert existing is not None
         grown = False
-        if step.change is Change.UPDATE:  # names that people gave are for the labels that stay
+        is_own = step.change is Change.UPDATE or (
+            step.change in {Change.RELABEL, Change.MOVE} and document.occasion != existing.occasion
+        )  # of this collection alone, whatever others hold
+        if is_own:  # names that people gave are for the labels that stay
             old = self.store.document(existing.id)
             grown = document.text.startswith(old.text.rstrip())
             document = replace(document, utterances=renamed(document.utterances, old.speaker_names))
-        if step.change is Change.UPDATE and self._is_held_elsewhere(existing.id):
+        if is_own and self._is_held_elsewhere(existing.id):
             id_ = self._known.unused_id(document.id)  # the others keep what they hold
             self._encode(replace(document, id=id_), share)
             self._leave(existing.id)

@@ -251,8 +251,14 @@ class Collections:
         with self._writing():
             self._update(before.name, "owner = ?", owner)
 
-    def add(self, ids: Iterable[str], name: str) -> int:
+    def add(self, ids: Iterable[str], name: str, *, person: str | None = None) -> int:
         """Put documents of the corpus into a collection too; how many were not in it.
+
+        Args:
+            ids: Of the documents.
+            name: Of the collection.
+            person: Who does so, and has them under names of their own, which they keep: others may
+                have the same text privately. None for the names of their records.
 
         Raises:
             CollectionNotFound: There is none of that name.
@@ -260,14 +266,20 @@ class Collections:
         row, count = self.row(self.named(name).name), 0
         with self._writing():
             for id_ in dict.fromkeys(ids):
-                for document, path, part, title in self._database.rows(
-                    "SELECT row, path, part, title FROM documents WHERE id = ?"
-                    " AND NOT EXISTS (SELECT 1 FROM memberships"
+                for document, *place in self._database.rows(
+                    "SELECT documents.row, coalesce(own.path, documents.path),"
+                    " coalesce(own.part, documents.part), coalesce(own.title, documents.title)"
+                    " FROM documents LEFT JOIN memberships AS own ON own.document = documents.row"
+                    " AND own.collection = (SELECT collection FROM memberships"
+                    " JOIN collections ON collections.row = collection"
+                    " WHERE document = documents.row AND ? IS NOT NULL"
+                    " AND (owner = ? OR owner IS NULL) ORDER BY owner IS NULL, collection LIMIT 1)"
+                    " WHERE id = ? AND NOT EXISTS (SELECT 1 FROM memberships"
                     " WHERE document = documents.row AND collection = ?)",
-                    [id_, row],
+                    [person, person, id_, row],
                 ):
                     assert row is not None
-                    self.put(document, [Membership(row, path, part, title)])
+                    self.put(document, [Membership(row, *place)])
                     count += 1
         return count
 

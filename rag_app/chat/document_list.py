@@ -90,7 +90,7 @@ class DocumentList:
             if not access.may_change_collection(own):
                 collections.create(own, owner=person)
             if ids:
-                collections.add(own, ids)
+                access.seen.collections.add(own, ids)
 
         patiently(self._corpus, collect, f"{own}: cannot be changed")
 

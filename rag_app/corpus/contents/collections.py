@@ -38,7 +38,7 @@ class CorpusCollections:
     Attributes:
         stores: Where they are.
         indexes: What is derived from them.
-        scope: What may be listed of them.
+        scope: What may be listed of them, and by whose names documents go into others.
     """
 
     stores: Stores
@@ -98,7 +98,7 @@ class CorpusCollections:
         with self.stores.writing() as store:
             entries = store.entries()
             ids = [id_ for one in documents for id_ in removable_documents(str(one), entries)]
-            added = store.collections.add(ids, name)
+            added = store.collections.add(ids, name, person=self.scope.login)
             self.indexes.refresh(store)
         return added
 

@@ -237,8 +237,10 @@ class Shards:
             CorpusLocked: Others merge, or write for longer than `publishing` waits.
             CorpusError: A shard cannot be read or written.
         """
-        manifest = self.manifest
         with lock(self.folder):
+            manifest = self.manifest
+            for left in self.folder.glob(f"*/{MERGED}"):  # by a process that was killed
+                shutil.rmtree(left, ignore_errors=True)
             for state in manifest.shards if manifest else ():
                 if state.generation and wanted():
                     self._merge(state, choose, wanted, publishing)
@@ -254,8 +256,9 @@ class Shards:
         with closing(Store(folder)) as old:
             if not self._segments(folder).are_due(old, choose):
                 return
-        draft = self._copied(before, MERGED)
+        draft = self.folder / before.name / MERGED
         try:
+            self._copied(before, MERGED)
             with closing(Store(draft)) as shard:
                 segments = self._segments(draft)
                 segments.merge(shard, choose, wanted=wanted)

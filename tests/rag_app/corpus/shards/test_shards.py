@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import signal
 import subprocess
@@ -19,7 +20,13 @@ import pytest
 
 from indexing.documents import Hit
 from indexing.encoder.encoder import Encoder
-from indexing.errors import CollectionNotFound, CorpusDamaged, CorpusNotFound, InvalidRequest
+from indexing.errors import (
+    CollectionNotFound,
+    CorpusDamaged,
+    CorpusError,
+    CorpusNotFound,
+    InvalidRequest,
+)
 from indexing.filter import OWNER, Filter, Scope
 from indexing.index import merging
 from indexing.index.merging import all_of_them
@@ -312,6 +319,25 @@ def test_a_merge_of_shards_that_is_not_wanted_leaves_nothing(
         shards.merge(all_of_them, wanted=wanted)
         assert len(asked) >= steps
         assert (files(corpus), corpus.shards) == (before, manifest)
+
+
+def test_a_merge_that_finds_no_room_leaves_nothing(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grown(corpus, monkeypatch)
+    before, left = files(corpus), corpus.folder / ".shards" / "0" / "merged"
+    left.mkdir()
+    (left / "of-a-process-that-was-killed").touch()
+
+    def full(source: Path, target: Path) -> None:
+        raise OSError(errno.ENOSPC, f"no space for {target}")
+
+    monkeypatch.setattr("rag_app.corpus.shards.shards.copy_segments", full)
+    with pytest.raises(CorpusError, match="make room"):
+        corpus.optimize()
+    assert files(corpus) == before and not left.exists()
+    monkeypatch.undo()
+    assert corpus.optimize() and segments_of(corpus) == [1, 1]
 
 
 PUBLISHER = """
