@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 import zipfile
 from email import message_from_bytes
 from pathlib import Path
@@ -18,14 +19,14 @@ PACKAGES = ("generator", "indexing", "rag_app", "retriever")
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+def wheel() -> dict[str, bytes]:
     """Names in the wheel and what they hold, built from the working tree without a network."""
-    folder = tmp_path_factory.mktemp("dist")
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
-    (file,) = folder.glob("*.whl")
-    with zipfile.ZipFile(file) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
+    with tempfile.TemporaryDirectory() as folder:
+        build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder]
+        subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+        (file,) = Path(folder).glob("*.whl")
+        with zipfile.ZipFile(file) as archive:
+            return {name: archive.read(name) for name in archive.namelist()}
 
 
 def test_every_module_and_nothing_else_is_in_it(wheel: dict[str, bytes]) -> None:

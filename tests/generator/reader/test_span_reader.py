@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -26,8 +28,9 @@ QUESTION = "How much is the budget for the field trial?"
 
 
 @pytest.fixture(scope="module")
-def named(tmp_path_factory: pytest.TempPathFactory) -> SpanReader:
-    return SpanReader(str(save_reader(tmp_path_factory.mktemp("models") / "reader")))
+def named() -> Iterator[SpanReader]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield SpanReader(str(save_reader(Path(folder) / "reader")))
 
 
 def test_words_are_those_of_the_same_weights_in_the_packaged_reader(named: SpanReader) -> None:

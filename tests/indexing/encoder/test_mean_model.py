@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -30,9 +32,10 @@ def vectors(encoder: Encoder) -> list[np.ndarray]:
 
 
 @pytest.fixture(scope="module")
-def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def copy() -> Iterator[Path]:
     """The packaged encoder as a folder, which sentence-transformers loads."""
-    return Path(shutil.copytree(encoder_weights().folder, tmp_path_factory.mktemp("m") / "copy"))
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(shutil.copytree(encoder_weights().folder, Path(folder) / "copy"))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
