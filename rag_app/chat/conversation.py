@@ -187,9 +187,17 @@ class Conversation:
         """What it is searched by: its title and questions, in lower case."""
         return " ".join([self.title, *(each.question for each in self.exchanges)]).lower()
 
-    def upto(self, number: int) -> Conversation:
-        """The conversation before an exchange."""
+    def upto(self, number: int | None) -> Conversation:
+        """The conversation before an exchange; None for all of it."""
         return replace(self, exchanges=self.exchanges[:number])
+
+    def goes_as(self, other: Conversation) -> bool:
+        """Whether the same was asked and answered in another, whatever became of it after that."""
+        mine, others = (
+            [(each.question, each.state, each.text) for each in one.exchanges]
+            for one in (self, other)
+        )
+        return mine == others
 
     def quotes(self, document: str) -> bool:
         """Whether an answer of it quotes a document, by id."""

@@ -203,6 +203,7 @@ MESSAGES = (
     N_("%(nothing)s %(number)s have no date."),
     N_("only a complete answer can be checked; ask again first"),
     N_("this conversation is waiting for an answer; stop it, or wait until it is done"),
+    N_("this conversation has changed in another window; look at it as it is now, then try again"),
     N_("this conversation was deleted; choose another"),
     N_("not a valid browser key; reload the page"),
     N_("no such conversation; choose one from the list"),

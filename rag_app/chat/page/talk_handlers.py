@@ -126,8 +126,7 @@ class TalkHandlers:
         if len(question) > MAX_QUESTION:  # which the box of the page does not allow
             return _only_hint(InvalidRequest(f"a question has at most {MAX_QUESTION:,} characters"))
         conversation = self._conversation(browser)
-        before = conversation if editing is None else conversation.upto(editing)
-        return self._start(browser, before, question.strip(), mode, value="")
+        return self._start(browser, conversation, question.strip(), mode, editing, value="")
 
     def ask_again(self, read_as: ReadAs | None = None) -> Callable[..., Updates]:
         """A handler that asks a question again: as before, or looked up in all documents."""
@@ -140,18 +139,17 @@ class TalkHandlers:
             number = _number(event, len(conversation.exchanges))
             asked = conversation.exchanges[number]
             how = read_as or asked.read_as
-            return self._start(
-                browser, conversation.upto(number), asked.question, mode, read_as=how
-            )
+            return self._start(browser, conversation, asked.question, mode, number, read_as=how)
 
         return handle
 
-    def _start(
+    def _start(  # noqa: PLR0913 - what a question is, and where
         self,
         browser: Browser,
-        before: Conversation,
+        conversation: Conversation,
         question: str,
         mode: str,
+        replaces: int | None,
         *,
         read_as: ReadAs = "auto",
         **box: Any,  # noqa: ANN401 - of a textbox
@@ -168,10 +166,13 @@ class TalkHandlers:
             read_as=read_as,
         )
         try:
-            self.app.jobs.start(browser["key"], before, exchange, Scope(browser["person"]))
+            scope = Scope(browser["person"])
+            job = self.app.jobs.start(
+                browser["key"], conversation, exchange, scope, replaces=replaces
+            )
         except RagAppError as error:
             return _only_hint(error)
-        return self._talk(browser, before, **box)
+        return self._talk(browser, job.conversation, **box)
 
     def check(self, browser: Browser, event: gr.EventData, request: gr.Request) -> Updates:
         """Check whether an answer changes with the order of its evidence."""

@@ -17,6 +17,7 @@ from rag_app.chat.conversation_store import ConversationStore
 from rag_app.chat.queues.question_queue import QuestionQueue, Waiting
 
 WAITING = "this conversation is waiting for an answer; stop it, or wait until it is done"
+CHANGED = "this conversation has changed in another window; look at it as it is now, then try again"
 
 
 class AnswerJob:
@@ -95,14 +96,23 @@ class AnswerJobs:
         conversation: Conversation,
         exchange: Exchange,
         scope: Scope,
+        *,
+        replaces: int | None = None,
     ) -> AnswerJob:
         """Begin to answer, from what a person may see.
 
+        Args:
+            key: Of the conversations that it belongs to.
+            conversation: As it was when the question was asked.
+            exchange: The question.
+            scope: What whoever asks may read.
+            replaces: Which exchange it replaces, with those after it; None for none.
+
         Raises:
-            InvalidRequest: The conversation waits for an answer already.
+            InvalidRequest: The conversation waits for an answer already, or has changed meanwhile.
         """
-        job = AnswerJob(key, conversation, exchange, scope)
-        return self._launch(job, self._answer, save=True)
+        job = AnswerJob(key, conversation.upto(replaces), exchange, scope)
+        return self._launch(job, self._answer, upto=replaces, save=True)
 
     def check(self, key: str, conversation: Conversation, number: int, scope: Scope) -> AnswerJob:
         """Begin to check whether an answer depends on the position of its evidence.
@@ -110,22 +120,28 @@ class AnswerJobs:
         It is limited to what a person may see, as in `start`.
 
         Raises:
-            InvalidRequest: There is no such answer, or the conversation waits for one.
+            InvalidRequest: There is no such answer, or the conversation waits for one, or has
+                changed meanwhile.
         """
         exchange = conversation.exchanges[number]
         if exchange.answer is None:
             raise InvalidRequest("only a complete answer can be checked; ask again first")
         exchange = replace(exchange, state="checking", note="", check=None)
         job = AnswerJob(key, conversation, exchange, scope, number=number)
-        return self._launch(job, self._check, save=False)
+        return self._launch(job, self._check, upto=None, save=False)
 
     def _launch(
-        self, job: AnswerJob, work: Callable[[AnswerJob], None], *, save: bool
+        self, job: AnswerJob, work: Callable[[AnswerJob], None], *, upto: int | None, save: bool
     ) -> AnswerJob:
         with self._writer(job.conversation.id):
+            if self.of(job.conversation) is not None:
+                raise InvalidRequest(WAITING)
+            stored = self._conversations.get(job.key, job.conversation.id)
+            now = (stored or replace(job.conversation, exchanges=())).upto(upto)
+            if not now.goes_as(job.conversation):
+                raise InvalidRequest(CHANGED)
+            job.conversation = now  # it may have been rated, or named, meanwhile
             with self._lock:
-                if job.conversation.id in self._jobs:
-                    raise InvalidRequest(WAITING)
                 self._jobs[job.conversation.id] = job
             try:
                 if save:

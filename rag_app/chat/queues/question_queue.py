@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterator
+from concurrent.futures import Future
 from contextlib import aclosing, closing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
@@ -41,7 +43,7 @@ class Waiting:
 
 
 class _Stopped(Exception):
-    """A position check was stopped."""
+    """A position check, or a call that waited for its turn, was stopped."""
 
 
 class QuestionQueue:
@@ -107,21 +109,42 @@ class QuestionQueue:
                         return
                     yield event
 
-    def in_turn(self, read: Callable[[], Read], *, who: str) -> Read:
+    async def in_turn(self, read: Callable[[], Read], *, who: str) -> Read:
         """What a call gives that reads as much as several questions, after those that wait.
 
+        It waits in a thread of its own, as pages are made in those of `asyncio.to_thread`.
+        Whoever is cancelled leaves the queue.
+
         Args:
-            read: Called here, once it is its turn among questions for quotes.
+            read: Called in that thread, once it is its turn among questions for quotes.
             who: Whose place in the queue it takes.
 
         Raises:
             Busy: Too many are waiting.
         """
-        with self._quotes.ticket(who) as ticket:
-            while not ticket.wait(POLL_SECONDS):
-                pass
-            with self._idle.busy(), self._cores.share():
-                return read()
+        stop, found = threading.Event(), Future[Read]()
+        found.set_running_or_notify_cancel()  # only `stop` ends it
+
+        def turn() -> Read:
+            with self._quotes.ticket(who) as ticket:
+                while not ticket.wait(POLL_SECONDS):
+                    if stop.is_set():
+                        raise _Stopped
+                with self._idle.busy(), self._cores.share():
+                    return read()
+
+        def work() -> None:
+            try:
+                found.set_result(turn())
+            except BaseException as error:
+                found.set_exception(error)
+
+        call = contextvars.copy_context().run
+        threading.Thread(target=call, args=[work], name="turn", daemon=True).start()
+        try:
+            return await asyncio.wrap_future(found)
+        finally:
+            stop.set()
 
     def check(  # noqa: PLR0913 - three of them by keyword
         self,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -84,8 +83,9 @@ def names(app: Application, tab: gr.Tab) -> None:
         speak_to(request.headers)
         yield gr.skip(), view.notice(gettext("Reading documents …"))
         try:
-            likely = tuple(await asyncio.to_thread(aliases.seen_by(request.username).propose))
-            yield likely, _proposed(likely)
+            who = request.username or request.session_hash or ""
+            read = aliases.seen_by(request.username).propose
+            yield (likely := tuple(await app.questions.in_turn(read, who=who))), _proposed(likely)
         except RagAppError as error:
             yield (), view.failure(error)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import gradio as gr
@@ -84,13 +85,17 @@ def register(app: Application, tab: gr.Tab, browser: gr.BrowserState, download: 
         def progress(done: int, total: int) -> None:
             read[:] = done, total
 
-        reading = asyncio.create_task(asyncio.to_thread(found, values, request.username, progress))
-        while not (await asyncio.wait([reading], timeout=PATIENCE))[0]:
-            yield view.notice(_reading(read))
+        read_all = partial(found, values, request.username, progress)
+        who = request.username or request.session_hash or ""
+        reading = asyncio.create_task(app.questions.in_turn(read_all, who=who))
         try:
+            while not (await asyncio.wait([reading], timeout=PATIENCE))[0]:
+                yield view.notice(_reading(read))
             yield _shown(await reading)
         except RagAppError as error:
             yield view.failure(error)
+        finally:
+            reading.cancel()
 
     def save(form: str) -> Callable[..., Updates]:
         def handle(values: Values, request: gr.Request) -> Updates:

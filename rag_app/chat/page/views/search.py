@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import gradio as gr
+from starlette.concurrency import run_in_threadpool
 
 from indexing.errors import RagAppError
 from indexing.filter import Filter, Scope
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 DOCUMENTS = Whole(N_("Documents"), N_("Documents (1 to 50)"), 50)
 PASSAGES = Whole(N_("Passages per document"), N_("Passages per document (1 to 20)"), 20)
 FIRST = Whole(N_("From place"), N_("From place (of every place)"), 1_000)
+
+Values = dict[gr.Component, Any]
 
 
 def search(app: Application, browser: gr.BrowserState) -> None:
@@ -55,35 +58,43 @@ def search(app: Application, browser: gr.BrowserState) -> None:
             first = number(1, FIRST)
         results = html(elem_id="results")
 
-    def run(values: dict[gr.Component, Any], request: gr.Request) -> str:
+    def limits(values: Values, person: str | None) -> Filter:
+        state = values[browser]
+        return Filter(
+            documents=app.document_list.select(state.get("chosen"), person),
+            path=values[pattern].strip() or None,
+            speaker=values[speaker].strip() or None,
+            collections=app.collection_list.select(state.get("collections"), person),
+            since=values[since],
+            until=values[until],
+            participants=tuple(values[people].split(",")),
+        )
+
+    def best(values: Values, corpus: CorpusReader, where: Filter) -> str:
+        results = corpus.partial_search(
+            values[query],
+            k=whole_number(values[k], DOCUMENTS),
+            passages=whole_number(values[passages], PASSAGES),
+            where=where,
+        )
+        if not results.hits and (nothing := corpus.nothing_matches(where)):
+            return view.notice(translated(nothing))
+        lost = "".join(view.notice(translated(line.title)) for line in results.missing)
+        return lost + view.hits(corpus, results.hits, where)
+
+    async def run(values: Values, request: gr.Request) -> str:
         speak_to(request.headers)
-        person, state = request.username, values[browser]
+        person = request.username
         try:
             corpus = app.corpus.seen_by(Scope(person))
-            where = Filter(
-                documents=app.document_list.select(state.get("chosen"), person),
-                path=values[pattern].strip() or None,
-                speaker=values[speaker].strip() or None,
-                collections=app.collection_list.select(state.get("collections"), person),
-                since=values[since],
-                until=values[until],
-                participants=tuple(values[people].split(",")),
-            )
-            if values[every]:
-                start = whole_number(values[first], FIRST) - 1
-                read = partial(corpus.every, values[query], start=start, where=where)
-                found = app.questions.in_turn(read, who=person or request.session_hash or "")
-                return _instances(corpus, found, where)
-            results = corpus.partial_search(
-                values[query],
-                k=whole_number(values[k], DOCUMENTS),
-                passages=whole_number(values[passages], PASSAGES),
-                where=where,
-            )
-            if not results.hits and (nothing := corpus.nothing_matches(where)):
-                return view.notice(translated(nothing))
-            lost = "".join(view.notice(translated(line.title)) for line in results.missing)
-            return lost + view.hits(corpus, results.hits, where)
+            where = await run_in_threadpool(limits, values, person)
+            if not values[every]:
+                return await run_in_threadpool(best, values, corpus, where)
+            start = whole_number(values[first], FIRST) - 1
+            read = partial(corpus.every, values[query], start=start, where=where)
+            who = person or request.session_hash or ""
+            found = await app.questions.in_turn(read, who=who)
+            return await run_in_threadpool(_instances, corpus, found, where)
         except RagAppError as error:
             return view.failure(error)
 

@@ -130,8 +130,7 @@ def server(app: Application) -> MCPServer[None]:
             scope = _scope(context)
             fields["mode"] = fields["mode"] or app.answer
             request = ask_request(question, plain(fields))
-            who = f"mcp {scope.login or ''}"
-            return answer_result(await app.questions.answer(request, scope, who=who))
+            return answer_result(await app.questions.answer(request, scope, who=_who(scope)))
 
     @tools.tool(title="Every place", annotations=read_only)
     @_takes_fields("every")
@@ -145,8 +144,7 @@ def server(app: Application) -> MCPServer[None]:
             scope = _scope(context)
             corpus, options = app.corpus.seen_by(scope), cast(EveryOptions, fields)
             read = partial(_every, corpus, question, options)
-            who = f"mcp {scope.login or ''}"
-            return await asyncio.to_thread(app.questions.in_turn, read, who=who)
+            return await app.questions.in_turn(read, who=_who(scope))
 
     @tools.tool(title="Read a passage", annotations=read_only)
     async def read_passage(
@@ -183,10 +181,10 @@ def server(app: Application) -> MCPServer[None]:
     ) -> RegisterResult:
         """Decisions, actions and open questions of all meetings, as exact quotes, 100 at most."""
         with tool_errors(app.corpus):
-            corpus, where = app.corpus.seen_by(_scope(context)), limits_of(fields)
-            found = await asyncio.to_thread(
-                lambda: corpus.register(person=person, kind=kinds, state=states, where=where)
-            )
+            scope, where = _scope(context), limits_of(fields)
+            corpus = app.corpus.seen_by(scope)
+            read = partial(corpus.register, person=person, kind=kinds, state=states, where=where)
+            found = await app.questions.in_turn(read, who=_who(scope))
             return register_result(found, start)
 
     return tools
@@ -225,6 +223,11 @@ def _scope(context: Context[Any, Any]) -> Scope:
     request = context.request_context.request
     assert isinstance(request, Request), "the tools are served over HTTP only"
     return Scope(user_of(request.scope))
+
+
+def _who(scope: Scope) -> str:
+    """Whose place in the queue a call takes."""
+    return f"mcp {scope.login or ''}"
 
 
 @contextmanager

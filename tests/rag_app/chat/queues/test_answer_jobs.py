@@ -232,6 +232,39 @@ def test_a_second_question_does_not_disturb_the_first(tmp_path: Path) -> None:
     assert store.all(key) == []
 
 
+def test_what_another_window_has_been_answered_meanwhile_is_not_overwritten(
+    tmp_path: Path,
+) -> None:
+    _, store, jobs = make_jobs(tmp_path)
+    key = new_key()
+    seen = CONVERSATION.with_exchange(1, Exchange("And then?", "free", (), "stopped"))
+    store.save(key, seen)
+    named = CONVERSATION.named("Rain").rated(0, "up")
+    store.save(key, named)  # the answer that was on its way when a window asked
+    for number in (None, 2):
+        with pytest.raises(InvalidRequest) as refused:
+            jobs.start(key, seen, Exchange("What?"), OWNER, replaces=number)
+    with pytest.raises(InvalidRequest, match="has changed in another window"):
+        jobs.check(key, seen, 0, OWNER)
+    with speaking(Language("de", "de")):
+        assert "in einem anderen Fenster geändert" in translated(str(refused.value))
+    assert store.get(key, named.id) == named and jobs.of(named) is None
+    jobs.start(key, seen, Exchange("What?"), OWNER, replaces=1)  # what it replaces may have changed
+    wait(jobs, named)
+    stored = store.get(key, named.id)
+    assert stored is not None and (stored.title, stored.exchanges[0]) == (
+        "Rain",
+        named.exchanges[0],
+    )
+    assert [each.question for each in stored.exchanges] == ["Why?", "What?"]
+    jobs.start(key, CONVERSATION.upto(1), Exchange("How?"), OWNER, replaces=0)
+    wait(jobs, named)
+    jobs.delete(key, named.id)
+    with pytest.raises(InvalidRequest, match="has changed"):
+        jobs.start(key, named, Exchange("What?"), OWNER)  # and what is deleted stays so
+    assert store.all(key) == []
+
+
 def test_a_rating_given_while_an_answer_is_checked_is_kept(tmp_path: Path) -> None:
     corpus, conversations = Scripted(tmp_path), ConversationStore(tmp_path / "chats")
     jobs, key = AnswerJobs(QuestionQueue(corpus), conversations), new_key()

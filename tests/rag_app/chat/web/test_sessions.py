@@ -100,6 +100,42 @@ def test_sessions_outlive_the_server_and_end_with_the_password(tmp_path: Path) -
     assert visitor(file=file).get("/").status_code == 401
 
 
+def test_servers_of_one_corpus_share_their_sessions(tmp_path: Path) -> None:
+    file = tmp_path / "sessions.json"
+    one, other = visitor(file=file), visitor(file=file)  # both have started before anybody comes
+    assert log_in(one, "ann", "one") == 303
+    token = one.cookies[COOKIE]
+    other.cookies.set(COOKIE, token)
+    assert other.get("/").text == "hello ann"
+    assert one.post("/logout").status_code == 303
+    assert other.get("/").status_code == 401
+    other.cookies.clear()
+    assert log_in(other, "bob", "two") == 303  # what it saves brings nobody back
+    assert log_in(one, "ann", "one") == 303  # and this loses nobody
+    later = visitor(file=file)
+    for kept, status in ((token, 401), (one.cookies[COOKIE], 200), (other.cookies[COOKIE], 200)):
+        later.cookies.clear()
+        later.cookies.set(COOKIE, kept)
+        assert later.get("/").status_code == status
+
+
+def test_what_cannot_be_saved_holds_in_memory_until_it_can(tmp_path: Path) -> None:
+    folder = tmp_path / "corpus"
+    file, logins = folder / "sessions.json", Logins.parse(PEOPLE)
+    one, other = Sessions(logins, file=file), Sessions(logins, file=file)
+    ended = one.begin("ann")
+    folder.rename(tmp_path / "away")
+    folder.touch()  # a file in the place of the folder: nothing can be written
+    one.end(ended)
+    begun = one.begin("bob")
+    assert one.user(ended) is None and one.user(begun) == "bob"
+    folder.unlink()
+    (tmp_path / "away").rename(folder)
+    assert one.user(ended) is None and one.user(begun) == "bob" and other.user(begun) is None
+    one.begin("bob")
+    assert other.user(ended) is None and other.user(begun) == "bob"
+
+
 def test_a_session_is_over_after_its_time() -> None:
     now = 0.0
     sessions = Sessions(Logins.parse(PEOPLE), clock=lambda: now)
