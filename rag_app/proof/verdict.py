@@ -9,13 +9,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from generator.answer import NOT_SAID
 from indexing.documents import Document
 from indexing.errors import DocumentNotFound, UnreadableFile
 from rag_app.proof.check_proof import END, MARK, faults
 from rag_app.proof.standing import place_at
 
 if TYPE_CHECKING:
-    from generator.answer import Answer
+    from generator.answer import Answer, Citation
     from rag_app.corpus.corpus import Corpus
 
 Json = dict[str, Any]
@@ -32,7 +33,8 @@ class Verdict:
         quotes: How many quotes it has, those of passages that only come close included.
         placed: How many of them were compared by speaker, time and page too, as the originals have
             these: a text alone has not.
-        unquoted: Lines or sentences of the answer that are no verbatim quote; nothing checks them.
+        unquoted: Lines or sentences of the answer that are no verbatim quote, or have more than who
+            says it before theirs, as a line of a list has; nothing checks these words.
     """
 
     faults: tuple[str, ...]
@@ -148,12 +150,10 @@ def _misplaced(placed: Iterable[tuple[Json, Document]]) -> Iterator[str]:
 
 def _misquoted(answer: Answer) -> Iterator[str]:
     """Quotes that the answer does not say, and a short answer that is not in its quote."""
-    lines = answer.text.split("\n")
+    said = [found[0] for _, found in _said(answer) if found]
     for one in answer.citations if answer.mode == "quote" else ():
-        mark, quote = f"[{one.marker}]", " ".join(one.quote.split())
-        said = [line.removesuffix(mark).strip() for line in lines if line.endswith(mark)]
-        if not any(quote in line or line in quote for line in said):
-            yield f"the answer does not say quote {mark}"
+        if one not in said:
+            yield f"the answer does not say quote [{one.marker}]"
     if short := answer.short:
         quoted = [one for one in answer.citations if one.marker == short.marker]
         if not any(
@@ -163,11 +163,29 @@ def _misquoted(answer: Answer) -> Iterator[str]:
             yield "the words that answer do not stand in their quote"
 
 
+def _said(answer: Answer) -> Iterator[tuple[str, tuple[Citation, str] | None]]:
+    """The lines of an answer of quotes; each with its quote, and with more than who says it.
+
+    A quote is the end of its line, whole or as the words that answer.
+    """
+    quotes = {f"{one.marker}]": one for one in answer.citations}
+    short = answer.short
+    for line in filter(str.strip, answer.text.split("\n")):
+        words, _, marker = line.rpartition("[")
+        words, one = words.strip(), quotes.get(marker)
+        quote = " ".join(one.quote.split()) if one else ""
+        if one and short and short.marker == one.marker and words == " ".join(short.text.split()):
+            quote = words
+        if one and quote and f" {words}".endswith(f" {quote}"):
+            before = words.removesuffix(quote).strip()
+            speaker = " ".join((one.speaker or "").split())
+            yield line, (one, "" if before == f"{speaker}:" else before)
+        else:
+            yield line, None
+
+
 def _unquoted(answer: Answer) -> int:
-    """Lines of an answer of quotes without one, or sentences of a generated one in other words."""
-    if answer.abstained:
-        return 0
+    """Lines of an answer of quotes that are more than one, or sentences in other words."""
     if answer.mode == "free":
         return sum(one.support != "quoted" for one in answer.sentences)
-    marks = tuple(f"[{one.marker}]" for one in answer.citations)
-    return sum(bool(line.strip()) and not line.endswith(marks) for line in answer.text.split("\n"))
+    return sum(line != NOT_SAID and (not found or bool(found[1])) for line, found in _said(answer))

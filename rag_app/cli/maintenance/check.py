@@ -53,7 +53,7 @@ def check(file: Path, originals: tuple[Path, ...], folder: Path, as_json: bool) 
         if (unplaced := verdict.quotes - verdict.placed) and verdict.holds:
             say(f"not compared by speaker, time and page: {unplaced}; a text alone has none")
         if verdict.unquoted:
-            say(f"not checked, as it is no quote: {verdict.unquoted} lines of the answer")
+            say(f"not checked: {verdict.unquoted} lines of the answer are no quote, or not only")
 
     print_result(as_json, {"holds": verdict.holds, **asdict(verdict)}, show)
     if not verdict.holds:

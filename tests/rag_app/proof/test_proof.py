@@ -205,3 +205,27 @@ def test_what_only_the_program_notices(
     )
     short = {**proof_of(samples_corpus, answers[0])["short"], "text": "June"}
     assert "the words that answer" in faults("short", short, of_quote=False)
+
+
+def test_an_answer_says_its_quotes_and_other_words_are_counted(
+    samples_corpus: Corpus, answers: list[Answer], tmp_path: Path
+) -> None:
+    whole = samples_corpus.ask(QUESTIONS[0])
+    words = samples_corpus.ask(QUESTIONS[0], form="words")
+
+    def said(text: str, answer: Answer = whole, **values: object) -> tuple[list[str], int]:
+        proof = {**proof_of(samples_corpus, answer), "answer": text, **values}
+        verdict = check_proof(sealed(proof, tmp_path / "a.html"), corpus=samples_corpus)
+        return [one[-3:] for one in verdict.faults], verdict.unquoted
+
+    lines = whole.text.split("\n")
+    assert said(whole.text) == ([], 0) == said(words.text, words)
+    assert said(f"The board dismissed its treasurer. {whole.text}") == ([], 1)
+    assert said(f"{whole.text}\nThe treasurer lied. [1]") == ([], 1)
+    assert said(f"{whole.text}\nThe treasurer lied.", abstained=True) == ([], 1)
+    for other in ("[1]", "a [1]", lines[0].replace(" [1]", " Then she lied. [1]")):
+        assert said("\n".join([other, *lines[1:]])) == (["[1]"], 1)
+    assert said("", words) == (["[1]"], 0)
+    assert said(words.text.replace("for now", "for good"), words) == (["[1]"], 1)
+    decided = answers[5]  # "Decided: ...": that these are decisions, nothing attests
+    assert said(decided.text, decided) == ([], len(decided.text.split("\n")))
