@@ -136,6 +136,7 @@ def run(  # noqa: PLR0913 - four of them optional, by keyword
                 return stop()
 
             before = _overtaken(questions, file, documents, options, looked_up)
+        untold = {one: former for one in file.lines if (former := _untold(file.lines[one]))}
         keys |= before.keys()
         kept = sum(key not in keys for key in file.lines)
         todo = [question for question in questions if question.key in keys][: options.limit]
@@ -144,7 +145,8 @@ def run(  # noqa: PLR0913 - four of them optional, by keyword
         for result in ask_all(documents, todo, options, stop=stop):
             key = result.question.key
             values = record(result, question_settings(settings, result.question))
-            file.add(key, values | ({"before": before[key]} if key in before else {}))
+            former = before.get(key) or untold.get(key)
+            file.add(key, values | ({"before": former} if former else {}))
             done, failed = done + 1, failed + (result.error is not None)
             if progress:
                 progress(Step(done, failed, len(todo)))
@@ -156,14 +158,25 @@ def run(  # noqa: PLR0913 - four of them optional, by keyword
 def told(out: Path, questions: Sequence[Question]) -> None:
     """Note that the changes of a refresh have been told; until then each one tells them again.
 
+    A line that failed has no new answer to tell yet, and keeps the former one for it.
+
     Raises:
         InvalidRequest: Another run is writing to the file.
         InputError: It cannot be written.
     """
     with AnswerFile(out, [question.key for question in questions]) as file:
         for key in {question.key for question in questions} & file.lines.keys():
-            if Change.of(values := file.lines[key].record):
+            line = file.lines[key]
+            if not line.failed and Change.of(values := line.record):
                 file.add(key, {**values, "before": {**values["before"], "told": True}})
+
+
+def _untold(line: AnswerLine) -> Json | None:
+    """The former answer of a line whose change is still to be told, or could not be."""
+    former: Json | None = line.record.get("before")
+    if former and (line.failed or not former["told"]):
+        return {**former, "told": False}
+    return None
 
 
 def _overtaken(

@@ -135,6 +135,26 @@ def test_changes_that_nobody_was_told_are_told_with_the_answer_before_them(
     assert "first of June" in day.before["citations"][0]["now"]["text"]
 
 
+@pytest.mark.parametrize("changed", ["refresh", "ask"])
+def test_a_change_is_told_after_asking_it_failed(
+    changed: Any, corpus: Corpus, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: AskRequest) -> Answer:
+        raise InvalidRequest("out of memory")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(corpus, "answer", fail)
+        assert run(corpus, ASKED, out, options=REFRESH).failed == 3
+    told(out, ASKED)
+    again = BatchOptions(changed=changed, retry_failed=True)
+    assert outcome(run(corpus, ASKED, out, options=again)) == CHANGES
+    corpus.add_text(TEXTS["hall"].replace("We had tea", "It rained"), name="tea")
+    asked = run(corpus, ASKED, out, options=BatchOptions(changed="ask"))
+    assert [one.id for one in asked.changes] == [one[0] for one in CHANGES]  # nobody was told
+    told(out, ASKED)
+    assert run(corpus, ASKED, out, options=again).changes == ()
+
+
 def test_answers_of_earlier_versions_are_asked_again_where_documents_changed(
     corpus: Corpus, out: Path
 ) -> None:
