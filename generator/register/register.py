@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import lru_cache
+
+from cachetools import LRUCache
 
 from generator.extractive.latest import document_days
 from generator.overview.blocks import blocks
@@ -22,6 +25,10 @@ from indexing.text.english import ORDINALS, UNITS
 from indexing.text.language import language_of
 from indexing.text.terms import content_stems, content_words, stem, words
 
+_KEPT: LRUCache[object, tuple[Said, ...]] = LRUCache(20_000, lambda found: len(found) + 1)
+"""What was read of documents: so many sentences, the least recently asked for go."""
+_WORD = re.compile(r"\w+")
+_LOCK = threading.Lock()
 _HEAD = 600  # characters that say of which day a document is, and whether it is of a meeting
 _MEETING = re.compile(
     r"\b(?:meeting|minutes|notes|call|session|decisions?|actions?|\w*sitzung|\w*protokoll|niederschrift"
@@ -65,9 +72,39 @@ def is_of_meeting(document: Document) -> bool:
     return _MEETING.search(f"{document.title}\n{document.text[:_HEAD]}") is not None
 
 
-@lru_cache(maxsize=1024)
 def said(document: Document, others: frozenset[str]) -> tuple[Said, ...]:
-    """The sentences of a document that are entries or may be, in order, without its day."""
+    """The sentences of a document that are entries or may be, in order, without its day.
+
+    They are kept from register to register, without the document.
+    """
+    named = _named(document, others)
+    people = document.occasion.participants, tuple(document.speaker_names.items()), named
+    key = (document.id, document.digest, hash(document.breaks), document.speakers, people)
+    with _LOCK:
+        found = _KEPT.get(key)
+    if found is None:
+        found = _read(document, named)
+        bare = replace(document, text="", utterances=(), pages=(), breaks=(), figures=())
+        kept = _of(replace(bare, metadata=""), found)
+        if len(kept) < _KEPT.maxsize:
+            with _LOCK:
+                _KEPT[key] = kept
+        return found
+    return _of(document, found)
+
+
+def _named(document: Document, others: frozenset[str]) -> frozenset[str]:
+    """Those people whom a document may name, as it has a word of their names."""
+    known = {*_WORD.findall(document.text)}
+    return frozenset(one for one in others if not known.isdisjoint(_WORD.findall(one)))
+
+
+def _of(document: Document, every: tuple[Said, ...]) -> tuple[Said, ...]:
+    """The same of another copy of their document."""
+    return tuple(replace(one, sentence=replace(one.sentence, document=document)) for one in every)
+
+
+def _read(document: Document, others: frozenset[str]) -> tuple[Said, ...]:
     people = people_of(document, others)
     every = blocks(document)
     language = language_of(document.text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 from dataclasses import replace
 from itertools import permutations
@@ -200,3 +201,22 @@ def flood(number: int) -> Document:
 
 def test_thousands_of_entries_are_compared_with_few() -> None:
     assert sum(len(matter.entries) for matter in register([flood(3000)])) == 3000
+
+
+def test_what_was_read_is_kept_without_the_documents(monkeypatch: pytest.MonkeyPatch) -> None:
+    padding = " ".join(["Nobody knows why the kettle is cold."] * 200)
+    first = meeting("2026-03-02", LETTER, padding, name="kettle")
+    found = register([first], ["Elsa Brandt"])
+    assert found.matters
+    del first
+    gc.collect()
+    kept = [one for one in gc.get_objects() if isinstance(one, Document)]
+    assert not any("kettle is cold" in one.text for one in kept)
+
+    again = meeting("2026-03-02", LETTER, padding, name="kettle")
+    with monkeypatch.context() as patch:
+        patch.setattr("generator.register.register.blocks", None)  # is not read again
+        assert register([again], ["Elsa Brandt"]) == found
+        assert register([again], ["Elsa Brandt", "Somebody Elsewhere"]) == found
+    ours = replace(again, occasion=replace(again.occasion, participants=("Maren Lund",)))
+    assert register([ours]).matters[0].entries[0].who == "Maren Lund"
