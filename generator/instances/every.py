@@ -78,13 +78,14 @@ def every(
     while yielded >= _GOES_ON:
         caught = {name: {*best[:depth]} for name, best in ranked.items()}
         new = sorted(set[_At]().union(*caught.values()) - read_so_far.keys())
+        total = len(read_so_far) + len(new)
         for id_, group in groupby(new, key=lambda at: at[0]):
             document, of_document = lookup(id_), list(group)
             passages = [(*_spans(document, at, request.where.speaker),) for at in of_document]
             found = judge(passages)
             read_so_far |= zip(of_document, found, strict=True)
             if progress:
-                progress(len(read_so_far), max(len(read_so_far), len(new)))
+                progress(len(read_so_far), total)
         last = [one.probability for at in new if (one := read_so_far[at])]
         yielded = sum(last) / len(last) if last and depth < DEEPEST else 0.0
         depth *= 2

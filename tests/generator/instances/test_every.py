@@ -41,3 +41,33 @@ def test_it_reads_on_while_many_are_asked_for(share: float) -> None:
     assert found.found == wanted
     least = max(DEPTH, wanted)
     assert least <= len(found.read) <= min(DEEPEST, 4 * least) and asdict(found.estimate)
+
+
+def test_progress_says_how_much_of_a_round_is_still_to_be_read() -> None:
+    texts = [document("A line says this. " * DEEPEST, name=f"{one}.txt") for one in "abcd"]
+    hits = [
+        Hit(one.id, one.title, one.path, "", 1.0, passages)
+        for one in texts
+        for passages in [
+            tuple(PassageHit(18 * at, 18 * at + 17, "", 1.0 / (at + 1)) for at in range(DEPTH))
+        ]
+    ]
+
+    def judge(of: Sequence[Passage]) -> list[Place | None]:
+        return [Place(evidence_sentences(one)[0], "", dict.fromkeys(WEIGHTS, 9.0)) for one in of]
+
+    steps: list[tuple[int, int]] = []
+    by_id = {one.id: one for one in texts}
+    every(
+        EveryRequest("What?"),
+        {"words": hits},
+        by_id.__getitem__,
+        judge,
+        progress=lambda *step: steps.append(step),
+    )
+    rounds = [(0, DEPTH), (DEPTH, 2 * DEPTH), (2 * DEPTH, 4 * DEPTH)]
+    assert steps[:12] == [
+        (before + (total - before) * part // 4, total)
+        for before, total in rounds
+        for part in (1, 2, 3, 4)
+    ]
