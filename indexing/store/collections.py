@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from indexing.change_detection import DocumentIdentity
 from indexing.errors import CollectionNotFound, InvalidRequest
@@ -149,12 +149,7 @@ class Collections:
 
     def count_holding(self, id_: str) -> int:
         """How many collections hold a document."""
-        ((number,),) = self._database.rows(
-            "SELECT count(*) FROM memberships"
-            " WHERE document = (SELECT row FROM documents WHERE id = ?)",
-            [id_],
-        )
-        return int(number)
+        return len(self.memberships_of(id_))
 
     def only(self, name: str) -> list[str]:
         """Ids of the documents that are in this collection and in no other."""
@@ -257,29 +252,27 @@ class Collections:
         Args:
             ids: Of the documents.
             name: Of the collection.
-            person: Who does so, and has them under names of their own, which they keep: others may
-                have the same text privately. None for the names of their records.
+            person: By whose names for them, as others may have the same texts privately; None for
+                those of their records.
 
         Raises:
             CollectionNotFound: There is none of that name.
         """
-        row, count = self.row(self.named(name).name), 0
+        row = self.row(self.named(name).name)
+        assert row is not None
+        owners = self._database.rows("SELECT row, owner FROM collections")
+        own = {number for number, owner in owners if person and owner in {person, None}}
+        count, inside = 0, "SELECT document FROM memberships WHERE collection = ?"
         with self._writing():
             for id_ in dict.fromkeys(ids):
                 for document, *place in self._database.rows(
-                    "SELECT documents.row, coalesce(own.path, documents.path),"
-                    " coalesce(own.part, documents.part), coalesce(own.title, documents.title)"
-                    " FROM documents LEFT JOIN memberships AS own ON own.document = documents.row"
-                    " AND own.collection = (SELECT collection FROM memberships"
-                    " JOIN collections ON collections.row = collection"
-                    " WHERE document = documents.row AND ? IS NOT NULL"
-                    " AND (owner = ? OR owner IS NULL) ORDER BY owner IS NULL, collection LIMIT 1)"
-                    " WHERE id = ? AND NOT EXISTS (SELECT 1 FROM memberships"
-                    " WHERE document = documents.row AND collection = ?)",
-                    [person, person, id_, row],
+                    "SELECT row, path, part, title FROM documents"
+                    f" WHERE id = ? AND row NOT IN ({inside})",
+                    [id_, row],
                 ):
-                    assert row is not None
-                    self.put(document, [Membership(row, *place)])
+                    mine = (one for one in self.memberships(document) if one.collection in own)
+                    before = next(mine, Membership(row, *place))
+                    self.put(document, [replace(before, collection=row)])
                     count += 1
         return count
 
@@ -332,11 +325,10 @@ class Collections:
 
     def repair(self) -> None:
         """Drop what is not as it was written; nobody sees by that what was private."""
+        damaged = f"SELECT row FROM collections WHERE checksum != {COLLECTION_CHECKSUM}"
         with self._writing():
             self._database.run(f"DELETE FROM memberships WHERE checksum != {MEMBERSHIP_CHECKSUM}")
-            for (row,) in self._database.rows(
-                f"SELECT row FROM collections WHERE checksum != {COLLECTION_CHECKSUM}"
-            ):
+            for (row,) in self._database.rows(damaged):
                 self._database.run(
                     "UPDATE collections SET name = ?, owner = ?, shared = 0 WHERE row = ?",
                     [f"{RECOVERED} {row}", NOBODY, row],
@@ -348,10 +340,8 @@ class Collections:
 
     def bring_home(self) -> None:
         """Put documents that are in no collection into one."""
-        for document, *place in self._database.rows(
-            "SELECT row, path, part, title FROM documents"
-            " WHERE row NOT IN (SELECT document FROM memberships)"
-        ):
+        lost = "SELECT row, path, part, title FROM documents WHERE row NOT IN"
+        for document, *place in self._database.rows(f"{lost} (SELECT document FROM memberships)"):
             self.put(document, [Membership(self.home(), *place)])
 
     @contextmanager
@@ -371,10 +361,8 @@ class Collections:
         self._seal(row)
 
     def _seal(self, row: int) -> None:
-        self._database.run(
-            f"UPDATE collections SET checksum = {COLLECTION_CHECKSUM} WHERE row = ?",
-            [row],
-        )
+        statement = f"UPDATE collections SET checksum = {COLLECTION_CHECKSUM} WHERE row = ?"
+        self._database.run(statement, [row])
 
 
 def collection_name(name: str) -> str:
