@@ -12,14 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from generator.answer import MARK, marker_spans
-from indexing.errors import InputError
+from indexing.errors import InvalidRequest
 from indexing.text.disfluency import without_noise
 from rag_app.batch.refresh import Change
+from rag_app.output_file import refuse_foreign, same_file, write_whole
 from rag_app.short_answer import Emphasis, emphasis
 
 Json = dict[str, Any]
 
 EVERYTHING = "All documents"
+_TITLE = "Answers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class Group:
     answers: tuple[Json, ...]
 
 
-def page(answers: Sequence[Json], *, title: str = "Answers") -> str:
+def page(answers: Sequence[Json], *, title: str = _TITLE) -> str:
     """The whole page, from lines of an answer file."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -90,12 +92,28 @@ def write(path: Path, answers: Sequence[Json]) -> None:
     Raises:
         InputError: It cannot be written.
     """
-    try:
-        path.write_text(page(answers), encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise InputError(
-            f"{path}: cannot be written ({error.strerror or error}); name another --report"
-        ) from error
+    write_whole(path, page(answers).encode(errors="replace"))
+
+
+def refuse(path: Path, *others: Path) -> None:
+    """Refuse a place for the page before any question is asked.
+
+    Args:
+        path: Where the page shall lie.
+        others: Files that the batch reads or writes besides.
+
+    Raises:
+        InputError: It cannot be written.
+        InvalidRequest: It is one of the others, or what is there is no such page.
+    """
+    if any(same_file(path, each) for each in others):
+        raise InvalidRequest(f"{path}: is the questions or the answers; name another --report")
+    refuse_foreign(path, _is_page, what="report")
+
+
+def _is_page(data: bytes) -> bool:
+    start = f"<title>{_TITLE}</title>\n<style>".encode()
+    return data.startswith(b"<!doctype html>") and start in data[:1000]
 
 
 def groups(answers: Sequence[Json]) -> list[Group]:

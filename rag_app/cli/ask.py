@@ -63,10 +63,10 @@ def ask(
     from generator.answer_json import as_json as shape
     from rag_app.cli import printing
     from rag_app.progress import steps
-    from rag_app.proof.proof import refuse_ending
+    from rag_app.proof.proof import refuse
 
     if proof:
-        refuse_ending(proof)
+        refuse(proof)
     generation = replace(suited(generation, fields), examples=examples)
     request = ask_request(question, fields)
     options = {"generator": generation, "missing_shards": missing_shards}
@@ -77,8 +77,6 @@ def ask(
                 printing.piece(event.text)
             elif isinstance(event, AnswerReady):
                 result = event.answer
-        if proof:
-            corpus.write_proof(result, proof)
         if not as_json:
             if not streamed:
                 printing.quotes(result)
@@ -87,8 +85,10 @@ def ask(
         if check_position:
             with steps("Checking positions") as progress:
                 check = corpus.check_position(request, usual=result, progress=progress)
-    values = {**shape(result), **({"position_check": check.as_json()} if check else {})}
-    print_result(as_json, values, lambda: printing.position_check(check) if check else None)
+        values = {**shape(result), **({"position_check": check.as_json()} if check else {})}
+        print_result(as_json, values, lambda: printing.position_check(check) if check else None)
+        if proof:
+            corpus.write_proof(result, proof)
 
 
 def _comes_at_once(mode: Mode | None, settings: GeneratorSettings) -> bool:

@@ -106,6 +106,10 @@ def batch(
     from rag_app.batch.options import BatchOptions
     from rag_app.batch.questions import read_questions
 
+    if report:
+        from rag_app.batch.report import refuse
+
+        refuse(report, questions, out)
     queries = read_questions(questions)
     with (
         open_corpus(

@@ -15,7 +15,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from indexing.errors import InputError, InvalidRequest
+from indexing.errors import InvalidRequest
+from rag_app.output_file import refuse_foreign, write_whole
 from rag_app.proof.check_proof import END, MARK, show
 from rag_app.proof.standing import around
 
@@ -48,14 +49,24 @@ class Answering(Protocol):
         """All of it at one moment."""
 
 
-def refuse_ending(path: Path) -> None:
-    """Refuse a name for a proof that says neither of its forms.
+def refuse(path: Path) -> None:
+    """Refuse a place for a proof.
 
     Raises:
-        InvalidRequest: It ends in neither .html nor .json.
+        InvalidRequest: It ends in neither .html nor .json, or what is there is no proof.
+        InputError: It cannot be written.
     """
     if path.suffix not in ENDINGS:
         raise InvalidRequest(f"{path}: a proof ends in .html or .json; give it such a name")
+    refuse_foreign(path, _is_proof, what="proof")
+
+
+def _is_proof(data: bytes) -> bool:
+    try:
+        proof = json.loads(data.decode().rpartition(MARK)[2].removesuffix(END))
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(proof, dict) and "seal" in proof
 
 
 def write_proof(corpus: Answering, answer: Answer, path: Path) -> None:
@@ -64,20 +75,16 @@ def write_proof(corpus: Answering, answer: Answer, path: Path) -> None:
     Args:
         corpus: That was asked.
         answer: Its answer.
-        path: The file; one of that name is replaced.
+        path: The file; a proof of that name is replaced.
 
     Raises:
-        InvalidRequest: The name ends in neither .html nor .json, or a document has changed since.
+        InvalidRequest: The name ends in neither .html nor .json, another file has it, or a
+            document has changed since.
         DocumentNotFound: A document that is quoted is no longer there.
         InputError: The file cannot be written.
     """
-    refuse_ending(path)
-    data = as_file(proof_of(corpus, answer), page=path.suffix == ".html")
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        reason = error.strerror or error
-        raise InputError(f"{path}: cannot be written ({reason}); name another file") from error
+    refuse(path)
+    write_whole(path, as_file(proof_of(corpus, answer), page=path.suffix == ".html"))
 
 
 def as_file(proof: Json, *, page: bool) -> bytes:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from indexing.documents import clock
-from indexing.errors import InputError
+from indexing.errors import InvalidRequest
 from rag_app.cli.bold import filled
 from rag_app.cli.options import print_result, with_corpus, with_json
 from rag_app.cli.printing import count_noun
 from rag_app.cli.request_options import LIMITS_OF_LISTS, with_fields
 from rag_app.cli.terminal import escape, field, say
+from rag_app.output_file import write_whole
 from rag_app.progress import steps
 from rag_app.request_fields import limits_of
 from rag_app.short_answer import Emphasis
@@ -69,6 +70,8 @@ def register(
     from generator.register.entry import as_json as shape
     from rag_app.corpus.corpus import Corpus
 
+    if as_json and Path("-") in files.values():
+        raise InvalidRequest("--json prints already; name a file instead of -")
     with Corpus(folder) as corpus, steps("Reading documents") as progress:
         found = corpus.register(
             person=person,
@@ -91,14 +94,7 @@ def _write(found: Register, files: Mapping[str, Path | None]) -> bool:
         if str(path) == "-":
             click.echo(escape(text.replace("\r\n", "\n")), nl=False)
             continue
-        draft = path.with_name(f"{path.name}.new")
-        try:
-            draft.write_text(text, "utf-8", errors="replace", newline="")
-            draft.replace(path)
-        except OSError as error:
-            raise InputError(
-                f"{path}: cannot be written ({error.strerror or error}); name another file"
-            ) from error
+        write_whole(path, text.encode(errors="replace"))
     return bool(wanted)
 
 

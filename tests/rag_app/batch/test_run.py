@@ -602,6 +602,25 @@ def test_the_command(corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert refused.exit_code == 1 and "--on-change ask" in refused.stderr
 
 
+def test_a_report_replaces_nothing_but_a_report(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("q.txt").write_text(ASKED[0].text)
+    Path("notes.docx").write_bytes(b"PK, somebody's own")
+    Path("link").symlink_to("q.txt")
+    words = ["batch", "q.txt", "--corpus", str(corpus.folder), "--out", "a.jsonl", "--report"]
+    for place in ("a.jsonl", "q.txt", str(tmp_path / "a.jsonl"), "link", "notes.docx", "none/r"):
+        before = {one: one.read_bytes() for one in tmp_path.iterdir()}
+        refused = CliRunner().invoke(main, [*words, place])
+        assert refused.exit_code == 1 and place in refused.stderr
+        assert before == {one: one.read_bytes() for one in tmp_path.iterdir()}
+    for _ in range(2):
+        assert CliRunner().invoke(main, [*words, "r.html"]).exit_code == 0
+    assert Path("r.html").read_text("utf-8").startswith("<!doctype html>")
+    assert sorted(tmp_path.glob(".r*")) == []
+
+
 def test_requests_are_looked_up_where_that_is_asked_for(
     corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -175,6 +175,14 @@ def test_what_cannot_be_written(
         samples_corpus.write_proof(answers[0], tmp_path / "a.pdf")
     with pytest.raises(InputError, match="cannot be written"):
         samples_corpus.write_proof(answers[0], tmp_path / "none" / "a.html")
+    for name in ("mine.html", "mine.json"):
+        (tmp_path / name).write_text('{"of": "mine"}')
+        with pytest.raises(InvalidRequest, match="no proof of rag-app"):
+            samples_corpus.write_proof(answers[0], tmp_path / name)
+        assert (tmp_path / name).read_text() == '{"of": "mine"}'
+        (tmp_path / name).unlink()
+        for _ in range(2):  # one of its own is replaced
+            samples_corpus.write_proof(answers[0], tmp_path / name)
     first = replace(answers[0].citations[0], quote="Something else.")
     with pytest.raises(InvalidRequest, match="has changed since the answer"):
         samples_corpus.write_proof(replace(answers[0], citations=(first,)), tmp_path / "a.html")

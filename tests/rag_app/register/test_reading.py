@@ -137,6 +137,11 @@ def test_files_are_written_and_written_again(corpus: Corpus, tmp_path: Path) -> 
         assert all("Ellmere" in text for text in texts)
     assert sorted(tmp_path.iterdir()) == sorted(files)
     assert run(corpus, "--csv", "-").output.splitlines()[0].startswith("id,matter,kind,state")
+    (tmp_path / "own.csv.new").write_text("mine")
+    assert run(corpus, "--csv", str(tmp_path / "own.csv")).exit_code == 0
+    assert (tmp_path / "own.csv.new").read_text() == "mine"
+    both = run(corpus, "--csv", "-", "--json")
+    assert both.exit_code == 1 and "--json prints already" in both.stderr
     refused = run(corpus, "--csv", str(tmp_path / "nowhere" / "a.csv"))
     assert refused.exit_code == 1 and "cannot be written" in refused.output
 

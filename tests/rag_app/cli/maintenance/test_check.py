@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner, Result
 
 from indexing.encoder.encoder import Encoder
@@ -44,6 +45,21 @@ def test_ask_and_check(tmp_path: Path, encoder: Encoder) -> None:
     assert run("check", proof, *corpus, "--json").exit_code == 1
     missing = run("check", tmp_path / "none.html", *corpus)
     assert missing.exit_code == 1 and "none.html" in missing.stderr
+
+
+def test_a_proof_that_cannot_be_written(
+    tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("ask", "How many fish does the pelican eat?", "--corpus", tmp_path / "corpus")
+    with Corpus(tmp_path / "corpus", encoder=encoder) as made:
+        made.add_text("The pelican eats nine fish a day.", name="pelican")
+    refused = run(*words, "--proof", tmp_path / "none" / "a.html")
+    assert refused.exit_code == 1 and refused.stdout == ""
+    assert "none" in refused.stderr
+    monkeypatch.setattr("rag_app.proof.proof.refuse_foreign", lambda *_, **__: None)
+    late = run(*words, "--proof", tmp_path / "none" / "a.html")  # as if it were removed meanwhile
+    assert late.exit_code == 1 and "nine fish" in late.stdout
+    assert "cannot be written" in late.stderr
 
 
 def test_the_script_is_printed() -> None:

@@ -1,0 +1,64 @@
+"""A file that a person names for something to be written to: what lies there may be theirs."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+
+from indexing.errors import InputError, InvalidRequest
+
+
+def refuse_foreign(path: Path, ours: Callable[[bytes], bool], *, what: str) -> None:
+    """Refuse a place that cannot be written to, or that holds what this program did not write.
+
+    Args:
+        path: The file to be written.
+        ours: Whether these bytes are a file of that kind, which may be replaced.
+        what: The kind, such as "report".
+
+    Raises:
+        InputError: There is no such folder, or it or the file cannot be written to.
+        InvalidRequest: A file of another kind is there.
+    """
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: cannot be written (no folder {path.parent}); make it first")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise InputError(f"{path}: cannot be written (no permission); name another file")
+    try:
+        data = path.read_bytes() if path.is_file() else b""
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be written ({error.strerror or error}); name another file"
+        ) from error
+    if data and not ours(data):
+        raise InvalidRequest(f"{path}: is there, and no {what} of rag-app; give another name")
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file that gets its name when it is whole; one of that name is replaced.
+
+    Raises:
+        InputError: It cannot be written.
+    """
+    draft = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}")
+    try:
+        if path.exists() and not path.is_file():  # a device or a pipe
+            path.write_bytes(data)
+            return
+        draft.write_bytes(data)
+        draft.replace(path.resolve())
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be written ({error.strerror or error}); name another file"
+        ) from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def same_file(one: Path, other: Path) -> bool:
+    """Whether two paths are of one file, which need not exist."""
+    if one.exists() and other.exists():
+        return one.samefile(other)
+    return one.resolve() == other.resolve()
