@@ -257,10 +257,17 @@ def show(name: str, start: int, end: int | None, folder: Path, as_json: bool) ->
     """Print the extracted text of a document (by id, path or title) that citations point into."""
     from rag_app.cli import json_output as shapes
 
+    if end is not None and end < start:
+        raise InvalidRequest(f"--end {end} is before --start {start}; give a later --end")
     with open_corpus(folder) as corpus:
         document = corpus.document(name)
+    if start > len(document.text):
+        raise InvalidRequest(
+            f"{document.title}: has {len(document.text):,} characters; give an earlier --start"
+        )
     text = document.text[start:end]
-    print_result(as_json, shapes.document(document), lambda: terminal.say(text))
+    values = {**shapes.document(document), "text": text}
+    print_result(as_json, values, lambda: terminal.say_text(text))
 
 
 @main.command()

@@ -81,6 +81,16 @@ def notify(line: str) -> None:
     say(line, error=True)
 
 
+def say_text(text: str) -> None:
+    """Print a text: escaped on a terminal, else exactly as it is, so that a file holds it."""
+    if sys.stdout.isatty():
+        say(text)
+        return
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode(errors="replace"))
+    sys.stdout.buffer.flush()
+
+
 def say_json(text: str) -> None:
     """Print JSON; control characters become escapes that read back as they were."""
     click.echo(_CONTROLS.sub(lambda one: f"\\u{ord(one[0]):04x}", text))

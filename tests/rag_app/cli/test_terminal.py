@@ -83,7 +83,10 @@ def commands(folder: Path) -> list[tuple[str, ...]]:
     ]
 
 
-def test_no_command_prints_a_control_and_none_a_line_of_a_document_s_own(folder: Path) -> None:
+def test_no_command_prints_a_control_and_none_a_line_of_a_document_s_own(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminal, "say_text", terminal.say)  # as on a terminal
     for words in commands(folder):
         shown = run(folder, *words)
         assert not UNSAFE.search(shown), words
@@ -96,6 +99,27 @@ def test_json_reads_back_as_it_was(folder: Path) -> None:
         text = corpus.document(entry.id).text
     assert "\u202e" in text
     assert json.loads(run(folder, "show", entry.id, "--json"))["text"] == text
+    part = ("show", entry.id, "--start", "5", "--end", "40")
+    assert json.loads(run(folder, *part, "--json"))["text"] == run(folder, *part) == text[5:40]
+    for wrong in (("--start", "9", "--end", "8"), ("--start", "9999999")):
+        words = ["show", entry.id, *wrong, "--corpus", str(folder)]
+        assert CliRunner().invoke(main, words).exit_code == 1
+
+
+def test_a_text_that_goes_to_a_file_is_exact(folder: Path) -> None:
+    with Corpus(folder) as corpus:
+        (entry,) = corpus.documents()
+        text = corpus.document(entry.id).text
+    shown = CliRunner().invoke(main, ["show", entry.id, "--corpus", str(folder)])
+    assert shown.stdout_bytes.decode() == text
+
+
+def test_a_text_on_a_terminal_is_escaped(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    terminal.say_text("a\x1b[2Kb")
+    assert capsys.readouterr().out == "a\\x1b[2Kb\n"
 
 
 def test_a_marker_can_be_told_from_what_a_document_says(folder: Path) -> None:
