@@ -43,5 +43,7 @@ def restore(file: Path, replace: bool, folder: Path, as_json: bool) -> None:
 
     with open_corpus(folder) as corpus, bar("Restoring"):
         done = corpus.restore(file, replace=replace)
-    line = f"{printing.count_noun(done.documents, 'document')} of {done.created} are in {folder}"
+    when = f"{done.created[:16].replace('T', ' ')} UTC"
+    verb = "is" if done.documents == 1 else "are"
+    line = f"{printing.count_noun(done.documents, 'document')} of {when} {verb} in {folder}"
     print_result(as_json, asdict(done), lambda: say(line))

@@ -61,8 +61,8 @@ def write_backup(store: Store, path: Path, *, version: str) -> Backup:
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.sqlite")
     facts: dict[str, object] = {"folder": store.folder.as_posix()}
     try:
-        store.database.copy(draft)
         with writing(path, kind="backup", format_=FORMAT, version=version, facts=facts) as archive:
+            store.database.copy(draft)
             with closing(Database(draft)) as copy:
                 ((count,),) = copy.rows("SELECT count(*) FROM documents")
                 facts["documents"] = count

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from click.testing import CliRunner, Result
@@ -22,7 +23,13 @@ def test_there_and_back(tmp_path: Path, encoder: Encoder) -> None:
     done = run("backup", tmp_path / "backup.zip", "--corpus", tmp_path / "one", "--json")
     assert json.loads(done.stdout)["documents"] == 1, done.output
     done = run("restore", tmp_path / "backup.zip", "--corpus", tmp_path / "two")
-    assert done.stdout.startswith("1 document of 20"), done.output
+    assert re.match(r"1 document of 20\d\d-\d\d-\d\d \d\d:\d\d UTC is in ", done.stdout), (
+        done.output
+    )
+    done = run("backup", tmp_path / "none" / "b.zip", "--corpus", tmp_path / "one")
+    assert done.exit_code == 1 and done.stderr.startswith(
+        f"rag-app: {tmp_path / 'none' / 'b.zip'}:"
+    )
     done = run("restore", tmp_path / "backup.zip", "--corpus", tmp_path / "two")
     assert done.exit_code == 1 and "--replace" in done.stderr
     done = run("restore", tmp_path / "backup.zip", "--corpus", tmp_path / "two", "--replace")
