@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from indexing.errors import CorpusError
-from rag_app.cli.options import with_corpus
+from rag_app.cli.options import open_corpus, with_corpus
 from rag_app.cli.terminal import say, say_json
 
 
@@ -30,6 +30,9 @@ def ratings(folder: Path, login: str | None, file: Path | None) -> None:
     from rag_app.chat.conversation_store import ConversationStore, login_key
     from rag_app.chat.ratings import question_lines
 
+    if not (folder / CHATS).is_dir():
+        with open_corpus(folder) as corpus, corpus.reading():
+            pass  # there is one, of which nothing was asked on the page
     store = ConversationStore(folder / CHATS)
     conversations = store.everybody() if login is None else store.all(login_key(login))
     lines = list(question_lines(conversations))

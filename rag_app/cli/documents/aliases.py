@@ -48,6 +48,8 @@ def aliases(
     from rag_app.corpus.corpus import Corpus
 
     with Corpus(folder) as corpus:
+        with corpus.reading():
+            pass  # there is one
         for name, spelling in added:
             corpus.aliases.add(name, spelling)
         if removed:

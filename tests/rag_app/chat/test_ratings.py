@@ -70,6 +70,8 @@ def test_rated_answers_are_a_benchmark_of_the_corpus_they_were_given_from(tmp_pa
 
     run = CliRunner().invoke(main, ["ratings", "--corpus", str(folder)])
     assert len(run.stdout.splitlines()) == 4
+    run = CliRunner().invoke(main, ["ratings", "--corpus", str(tmp_path / "mistyped")])
+    assert run.exit_code == 1 and "no corpus here" in run.stderr
 
 
 def test_only_what_was_rated_is_a_question() -> None:

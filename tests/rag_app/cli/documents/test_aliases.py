@@ -22,6 +22,8 @@ def test_aliases(tmp_path: Path, encoder: Encoder) -> None:
     def run(*words: str) -> Result:
         return CliRunner().invoke(main, ["aliases", *words, "--corpus", str(tmp_path / "corpus")])
 
+    for words in ((), ("--add", "Foo", "Bar")):
+        assert "no corpus here" in run(*words).stderr and not (tmp_path / "corpus").exists()
     with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
         corpus.add_documents(document(text, name=name) for name, text in TEXTS.items())
     assert run().stdout.startswith("No aliases.")
