@@ -21,6 +21,7 @@ DECODINGS = ["concat", "rag-token", "rag-sequence", "quotes"]
 EXTENSIONS = ["none", "pcw", "gp", "rp", "pi", "ntk", "self-extend"]
 OCR_ENGINES = ["rapidocr", "tesseract"]
 TUNED = "tuned:"
+CLUSTERED = "ray://"
 ENTROPY = "+entropy"
 
 
@@ -140,7 +141,7 @@ class CorpusPlace(click.Path):
         ctx: click.Context | None,
     ) -> Any:  # noqa: ANN401 - click's own signature
         """The folder as a path."""
-        if not (isinstance(value, str) and value.startswith("ray://")):
+        if not (isinstance(value, str) and value.startswith(CLUSTERED)):
             return super().convert(value, param, ctx)
         from rag_app.corpus.cluster.address import CorpusAddress
 
@@ -162,4 +163,4 @@ class ClusterPlace(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         ctx: click.Context | None,
     ) -> str:
         """The address as Ray takes it."""
-        return str(value).removeprefix("ray://").rstrip("/")
+        return str(value).removeprefix(CLUSTERED).rstrip("/")

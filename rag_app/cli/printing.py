@@ -84,7 +84,7 @@ def report(done: IndexReport) -> None:
         "unchanged": done.unchanged,
         "moved": len(done.moved),
         "removed": len(done.removed),
-        "duplicates": len(done.duplicates),
+        "duplicate" if len(done.duplicates) == 1 else "duplicates": len(done.duplicates),
         "failed": len(done.failures),
     }
     summary = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
@@ -282,9 +282,11 @@ def info(
 def settings(all_: Sequence[Setting]) -> None:
     """Name, value and source, a line each, with the commands where not all agree."""
     names = [each.name for each in all_]
+    width = max(map(len, names), default=0) + 2
     for each in all_:
+        option = f"{'-' if len(each.name) == 1 else '--'}{each.name}"
         only = f"  ({', '.join(each.commands)})" if names.count(each.name) > 1 else ""
-        say(f"--{each.name:<14} {each.value!s:<18} {each.source}{only}")
+        say(f"{option:<{width}} {each.value!s:<18} {each.source}{only}")
     say("")
 
 

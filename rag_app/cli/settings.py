@@ -25,6 +25,7 @@ from typing import Any
 import click
 
 from indexing.errors import InvalidRequest
+from rag_app.cli.option_types import CLUSTERED, CorpusPlace
 
 FILE_NAME = "rag-app.toml"
 PREFIX = "RAG_APP_"
@@ -146,7 +147,11 @@ def overview(
             place = place.get(word, {})
         for option in _options(command):
             value, source = _value(option, place, file)
-            if value in (None, False, ()) or flag(option) in _NOT_FROM_FILE:
+            if (
+                value in (None, False, ())
+                or (value == "" and source == "default")
+                or flag(option) in _NOT_FROM_FILE
+            ):
                 continue
             key = (flag(option), str(value), source)
             sources.setdefault(key, (value, []))[1].append(" ".join(words))
@@ -220,6 +225,8 @@ def _leads_out(name: str, value: object) -> bool:
     """Whether a value sends text to a server, or lets others in."""
     if name == "host":
         return value not in LOCAL
+    if name == "corpus":
+        return str(value).startswith(CLUSTERED)
     return name in {"generator", "reranker", "encoder"} and str(value).strip().lower().startswith(
         "openai:"
     )
@@ -262,6 +269,8 @@ def _check_one(where: str, option: click.Option, value: object, folder: Path) ->
         raise InvalidRequest(f"{where}: give {kind}, not {value!r}")
     if option.is_flag:
         return value
+    if isinstance(option.type, CorpusPlace) and str(value).startswith(CLUSTERED):
+        return value  # the cluster is asked only by the command that runs
     if isinstance(option.type, click.Path):
         value = str(folder / str(value))
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,7 @@ def test_what_is_wrong_in_a_file_is_named(text: str, said: str, here: Path) -> N
         'generator = "openai:http://elsewhere/v1#m"',
         '[batch]\ngenerator = " OpenAI:http://elsewhere/v1#m"',
         '[serve]\nhost = "0.0.0.0"',
+        'corpus = "ray://elsewhere:1/minutes"',
     ],
 )
 def test_a_file_that_nobody_named_leads_nowhere(
@@ -148,6 +150,13 @@ def test_a_file_that_nobody_named_leads_nowhere(
     (here / "rag-app.toml").write_text(text)
     done = CliRunner().invoke(main, ["list"])
     assert done.exit_code == 1 and "use --config rag-app.toml" in done.stderr
+    if "ray" in text:
+        file = here / "rag-app.toml"
+        assert (
+            settings.default_map(file, COMMANDS, named=True)["list"]["folder"]
+            == "ray://elsewhere:1/minutes"
+        )
+        return
     words = ["--config", "rag-app.toml", "serve" if "serve" in text else "batch", "q", "--out", "a"]
     (here / "q").touch()
     assert taken(words[:3] if "serve" in text else words, monkeypatch)
@@ -196,5 +205,9 @@ def test_info_tells_where_each_value_comes_from(
     assert found["k", "5"]["source"] == "default" and "search" in found["k", "5"]["commands"]
     assert found["mode", "free"]["source"] == "$RAG_APP_ANSWER"
     said = CliRunner().invoke(main, ["info"]).stdout
+    lines = said.partition("\n\n")[0].splitlines()
+    assert len({re.match(r"-\S+ +", line).end() for line in lines}) == 1  # type: ignore[union-attr]
+    assert any(line.startswith("-k ") for line in lines)
+    assert "--name" not in said and "--person" not in said
     assert "--mode" in said and "$RAG_APP_ANSWER" in said
     assert "answers     quote (measured: " in said
