@@ -62,7 +62,9 @@ def read_worked_questions(path: Path) -> tuple[WorkedQuestion, ...]:
             )
             for one in values
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except OSError as error:
+        raise UnreadableFile.by_system(error.filename or path, error) from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UnreadableFile(path, f"holds no worked questions ({error!r})", _REMEDY) from error
     if not worked:
         raise UnreadableFile(path, "holds no worked questions", _REMEDY)

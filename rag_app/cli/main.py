@@ -261,7 +261,7 @@ def show(name: str, start: int, end: int | None, folder: Path, as_json: bool) ->
         raise InvalidRequest(f"--end {end} is before --start {start}; give a later --end")
     with open_corpus(folder) as corpus:
         document = corpus.document(name)
-    if start > len(document.text):
+    if start and start >= len(document.text):
         raise InvalidRequest(
             f"{document.title}: has {len(document.text):,} characters; give an earlier --start"
         )

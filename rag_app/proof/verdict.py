@@ -82,8 +82,8 @@ def check_proof(
         texts = {sum_: one.text for sum_, one in found.items()}
         wrong = [*_missing(proof, found), *faults(data, texts)]
         wrong += [*_misplaced(placed), *_misquoted(answer)]
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        return Verdict((f"it is no proof ({type(error).__name__})",))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return Verdict(("it is no proof of rag-app, or not the whole file",))
     quotes = len(answer.citations) + len(answer.closest)
     return Verdict(tuple(wrong), quotes, len(placed), _unquoted(answer))
 

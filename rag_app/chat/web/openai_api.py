@@ -145,7 +145,8 @@ async def _malformed(request: Request, error: Exception) -> JSONResponse:
     """What is wrong with the fields of a request."""
     assert isinstance(error, RequestValidationError)
     faults = error.errors()
-    said = "; ".join(f"{_param(one['loc'])}: {one['msg']}" for one in faults[:MAX_FAULTS])
+    places = [(_param(one["loc"]) or "the body", one["msg"]) for one in faults[:MAX_FAULTS]]
+    said = "; ".join(f"{place}: {fault}" for place, fault in places)
     code = CODES.get(faults[0]["type"])
     return error_response(said, 400, code=code, param=_param(faults[0]["loc"]) or None)
 

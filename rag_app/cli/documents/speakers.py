@@ -69,7 +69,8 @@ def _list(every: Sequence[Speaker]) -> None:
         say(f"{title[0]}  {field(title[1])}")
         for one in of_document:
             label = f"  (in the file: {field(one.label)})" if one.label != one.name else ""
-            share = f"{one.words:>9,} words  {one.utterances:>6,} times"
+            times = "time " if one.utterances == 1 else "times"
+            share = f"{one.words:>9,} words  {one.utterances:>6,} {times}"
             say(f"  {share}  {field(one.name)}{label}")
     names = {one.name for one in every}
     say(f"{count_noun(len(names), 'speaker')}" if names else "Nobody speaks in these documents.")

@@ -53,7 +53,11 @@ def check(file: Path, originals: tuple[Path, ...], folder: Path, as_json: bool) 
         if (unplaced := verdict.quotes - verdict.placed) and verdict.holds:
             say(f"not compared by speaker, time and page: {unplaced}; a text alone has none")
         if verdict.unquoted:
-            say(f"not checked: {verdict.unquoted} lines of the answer are no quote, or not only")
+            one = verdict.unquoted == 1
+            lines = (
+                "1 line of the answer is" if one else f"{verdict.unquoted} lines of the answer are"
+            )
+            say(f"not checked: {lines} no quote, or not only")
 
     print_result(as_json, {"holds": verdict.holds, **asdict(verdict)}, show)
     if not verdict.holds:

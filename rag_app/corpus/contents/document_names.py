@@ -28,6 +28,8 @@ def documents_named(
     ):
         if name.strip() and (ids := [entry.id for entry in entries if fits(entry)]):
             return ids
+    if not name.strip():
+        raise DocumentNotFound("the name of the document is empty; see: rag-app list")
     raise DocumentNotFound(f"{name}: no such document in this corpus; see: rag-app list")
 
 

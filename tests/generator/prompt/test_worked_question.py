@@ -32,8 +32,8 @@ def test_a_file_of_worked_questions(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "no json", "[1]", '{"question": "When?"}', "\x00"])
 def test_what_is_no_such_file(tmp_path: Path, text: str) -> None:
     (tmp_path / "bad.jsonl").write_text(text)
-    for name in ("bad.jsonl", "missing.jsonl"):
-        with pytest.raises(UnreadableFile, match="worked questions"):
+    for name, said in (("bad.jsonl", "worked questions"), ("missing.jsonl", "cannot be read")):
+        with pytest.raises(UnreadableFile, match=said):
             read_worked_questions(tmp_path / name)
 
 

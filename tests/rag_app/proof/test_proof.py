@@ -88,7 +88,7 @@ def test_the_script_says_the_same(
     assert run_script(proof)[0] == 1 and run_script()[0] == 1
     proof.write_text("<html>", encoding="utf-8")
     assert run_script(proof, shown)[0] == 1
-    assert check_proof(proof).faults == ("it is no proof (JSONDecodeError)",)
+    assert check_proof(proof).faults == ("it is no proof of rag-app, or not the whole file",)
 
 
 def test_the_script_is_short_and_needs_python_alone() -> None:

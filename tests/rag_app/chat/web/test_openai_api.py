@@ -220,6 +220,7 @@ def test_json_that_is_none_is_an_error_of_the_api(served: Served) -> None:
     url = f"{served.address}/v1/chat/completions"
     reply = httpx.post(url, content=b"{nonsense", headers=headers, timeout=PATIENCE)
     assert reply.status_code == 400 and reply.json()["error"]["type"] == "invalid_request_error"
+    assert reply.json()["error"]["message"].startswith("the body: ")
     reply = httpx.post(url, json={"messages": [{"role": "user", "content": "?"}]}, timeout=PATIENCE)
     assert reply.json()["error"]["code"] == "missing_required_parameter"
     assert reply.json()["error"]["param"] == "model"
