@@ -71,12 +71,12 @@ MESSAGES = (
     N_("a request for every place that says so"),
     N_("The number, as it is said"),
     N_(
-        "About %(number)s places (%(low)s to %(high)s), %(places)s found, %(first)s to %(last)s "
-        "shown"
+        "About %(number)s places (%(low)s to %(high)s); %(places)s that may say it were found, "
+        "%(first)s to %(last)s shown"
     ),
     N_(
         "Counted, as no place was found that says it: about %(number)s places (%(low)s to "
-        "%(high)s), %(places)s found, %(first)s to %(last)s shown"
+        "%(high)s); %(places)s that may say it were found, %(first)s to %(last)s shown"
     ),
     N_("documents"),
     N_("transcripts"),
