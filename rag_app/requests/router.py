@@ -297,9 +297,8 @@ def _unless_nothing(base: Route, catalogue: Catalogue) -> Route:
         return base
     others = catalogue.admitted(replace(where, since=None, until=None, participants=()))
     message = nothing_in_words(where, [catalogue.entries[id_].occasion.day for id_ in others])
-    target = Target("question", "a question")
-    limits = base.limits or count_in_words(where, 0)
-    return replace(base, target=target, lines=(Line(message),), limits=limits, abstains=True)
+    target = Target("question", "")
+    return replace(base, target=target, lines=(Line(message),), abstains=True)
 
 
 def _as_question(request: AskRequest, text: str, catalogue: Catalogue) -> Route:

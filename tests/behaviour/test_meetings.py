@@ -73,6 +73,8 @@ def test_where_nothing_matches_it_says_what_was_asked_for(corpus: Corpus) -> Non
         "No document matches: of 2026-07-12. Those with a date are of 2026-03-14 to 2026-05-12. "
         "1 has no date."
     )
+    assert answer.read_as == "a question, limited to 0 documents of 2026-07-12"
+    assert corpus.ask("Who paints the mast?", since="2027").read_as == ""  # the person's own limit
     where = ["--corpus", str(corpus.folder), "--since", "2027"]
     done = CliRunner().invoke(main, ["search", "mast", *where])
     assert done.exit_code == 0 and "No document matches: since 2027." in done.output
