@@ -254,6 +254,21 @@ def test_a_wrong_value_in_a_file_of_questions_is_of_that_question_alone(
     assert first.problem and second.problem is None
 
 
+@pytest.mark.parametrize(
+    ("name", "near"), [("speeker", "speaker"), ("docment", "document"), ("Untill", "until")]
+)
+def test_a_misspelled_field_is_named_and_others_are_notes(
+    name: str, near: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "questions.jsonl"
+    file.write_text(
+        f'{{"question": "Who?", "{name}": "Ada"}}\n{{"question": "When?", "notes": "mine"}}\n'
+    )
+    first, second = read_questions(file)
+    assert first.problem == f"no field {name!r}; did you mean {near}?"
+    assert second.problem is None
+
+
 def test_labelled_questions_have_answers_and_evidence_that_are_no_fields(tmp_path: Path) -> None:
     file = tmp_path / "questions.jsonl"
     file.write_text(json.dumps({"question": QUESTION, "answer": "Ada", "evidence": [{"path": ""}]}))
