@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import get_args
 
 from generator.answer import UNITS, EvidenceUnit, Mode, ReadAs
 from generator.answer_form import FORMS, LENGTHS, Form, Length
@@ -48,8 +49,9 @@ class AskRequest:
             for and what a model is asked.
 
     Raises:
-        InvalidRequest: The question is empty, k is below 1, `abstain_below` no probability, or
-            `evidence` none of `UNITS`, `length` none of `LENGTHS`, or `form` none of `FORMS`.
+        InvalidRequest: The question is empty, the mode, `read_as` or history none, k is below
+            1, `abstain_below` no probability, `evidence` none of `UNITS`, `length` none of
+            `LENGTHS`, or `form` none of `FORMS`.
     """
 
     question: str
@@ -70,6 +72,14 @@ class AskRequest:
     def __post_init__(self) -> None:
         if not self.question.strip():
             raise InvalidRequest("the question is empty; ask something")
+        for name, value, kinds in (
+            ("mode", self.mode, (None, *get_args(Mode))),
+            ("reading", self.read_as, get_args(ReadAs)),
+        ):
+            if value not in kinds:
+                raise InvalidRequest(f"no {name} {value!r}; use {', '.join(filter(None, kinds))}")
+        if not all(isinstance(each, Turn) for each in self.history):
+            raise InvalidRequest("the history is none; give turns, each with question and answer")
         if self.k < 1:
             raise InvalidRequest(f"{self.k} documents cannot be found; ask for 1 or more")
         if self.abstain_below is not None and not 0 <= self.abstain_below <= 1:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, get_args
 
@@ -255,14 +256,15 @@ def ask_request(question: str, fields: Mapping[str, Any]) -> AskRequest:
     """A request made of the values of fields; those left out have their defaults.
 
     Raises:
-        InvalidRequest: A value is out of bounds, or the question is empty.
+        InvalidRequest: A value is out of bounds, a field unknown, or the question no text.
     """
     from generator.request import AskRequest
 
-    values, where = _without_limits(fields)
+    values, where = _without_limits(_checked(question, "ask", fields))
     former = values.pop("answer", None)
     values["mode"] = values.get("mode") or former
-    values["history"] = tuple(values.get("history") or ())
+    history = values.get("history") or ()
+    values["history"] = tuple(history) if isinstance(history, Sequence) else (history,)
     return AskRequest(question, where=where, **values)
 
 
@@ -270,11 +272,11 @@ def search_request(query: str, fields: Mapping[str, Any]) -> SearchRequest:
     """A search made of the values of fields; those left out have their defaults.
 
     Raises:
-        InvalidRequest: A value is out of bounds.
+        InvalidRequest: A value is out of bounds, a field unknown, or the query no text.
     """
     from rag_app.corpus.shards.parts import SearchRequest
 
-    values, where = _without_limits(fields)
+    values, where = _without_limits(_checked(query, "search", fields))
     return SearchRequest(query, where=where, **values)
 
 
@@ -282,11 +284,11 @@ def every_request(question: str, fields: Mapping[str, Any]) -> EveryRequest:
     """A request for every place, made of the values of fields; those left out have their defaults.
 
     Raises:
-        InvalidRequest: A value is out of bounds, or the question is empty.
+        InvalidRequest: A value is out of bounds, a field unknown, or the question no text.
     """
     from generator.instances.every import EveryRequest
 
-    values, where = _without_limits(fields)
+    values, where = _without_limits(_checked(question, "every", fields))
     return EveryRequest(question, where=where, **values)
 
 
@@ -297,6 +299,25 @@ def limits_of(fields: Mapping[str, Any]) -> Filter:
         InvalidRequest: A date is none.
     """
     return _without_limits(fields)[1]
+
+
+def _checked(text: object, act: Act, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The fields, if the text is one and all of them are of the act.
+
+    Raises:
+        InvalidRequest: The text is no string, or the act has no field of a name.
+    """
+    from indexing.errors import InvalidRequest
+
+    if not isinstance(text, str):
+        raise InvalidRequest(f"a question is a string, not {type(text).__name__}")
+    known = ["where", *(one.name for one in fields_of("Python", act))]
+    former = ["answer", "abstain", "subject", "aliases"] if act == "ask" else []
+    for name in fields.keys() - {*known, *former}:
+        near = get_close_matches(name, known, n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+        raise InvalidRequest(f"no field {name!r}; {hint}")
+    return fields
 
 
 def _without_limits(fields: Mapping[str, Any]) -> tuple[dict[str, Any], Filter]:

@@ -30,8 +30,9 @@ class Instances:
         question: As it was read.
         places: Those of the page, document by document from the earliest on, in reading order.
         start: How many places come before them.
-        found: How many there are on all pages.
-        estimate: How many there probably are, those that were missed included.
+        found: How many that may say it (`LEAST`) were found, on all pages.
+        estimate: How many there probably are, those that were missed included; it weighs each by
+            its probability, so that it may be below `found`.
         counts: Whether a number was asked for.
         stated: The best place that says one; None where none was found, so that `found` is a count
             that perhaps no document says.

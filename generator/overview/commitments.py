@@ -127,7 +127,7 @@ class _Section:
         end = text.find("\n", sentence.start)
         line = text[start : len(text) if end < 0 else end]
         bare = line.strip(_MARKS)
-        heading = next((kind for kind in KINDS if HEADINGS[kind].fullmatch(bare)), None)
+        heading = _heading(bare)
         if heading or self._kind is None:
             self._kind, self._bulleted = heading, None
             return None
@@ -144,6 +144,11 @@ class _Section:
         return self._kind
 
 
+def _heading(line: str) -> CommitmentKind | None:
+    """The kind of items that a line announces, without its marks; None for another line."""
+    return next((kind for kind in KINDS if HEADINGS[kind].fullmatch(line)), None)
+
+
 def _of_item(place: _Place, kind: CommitmentKind, people: People) -> Iterator[Commitment]:
     sentence = place.statement.sentence
     if kind != "action":
@@ -156,6 +161,8 @@ def _of_item(place: _Place, kind: CommitmentKind, people: People) -> Iterator[Co
 def _of_statement(place: _Place, people: People) -> Iterator[Commitment]:
     text, sentence = place.text, place.statement.sentence
     asks = text.rstrip().endswith("?")
+    if sentence.utterance is None and _heading(text.strip(_MARKS)):
+        return
     if is_row(text):
         yield from _of_row(sentence, people)
         return

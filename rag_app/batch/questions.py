@@ -8,6 +8,7 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 SUFFIXES = (".txt", ".csv", ".jsonl", ".json")
 SHAPE = 'give each question a line such as {"id": "q1", "question": "...", "document": "..."}'
 DELIMITERS = ",;\t"
+_OWN = ("id", "question", "document", "answer", "evidence")  # of a question, or of its labels
+_NEAR = 0.8  # likeness of a misspelled field; other names are whoever's own notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +155,15 @@ def read_fields(values: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a request among the values of a line, texts of a table read as what they are.
 
     Raises:
-        InvalidRequest: One is of another kind.
+        InvalidRequest: One is of another kind, or its name is misspelled.
     """
-    fields = {}
+    fields, known = {}, [one.name for one in fields_of("question file", "ask")]
+    for name in values:
+        if name in (*_OWN, *known):
+            continue
+        near = get_close_matches(name.lower(), ["question", "document", *known], 1, _NEAR)
+        if near:
+            raise InvalidRequest(f"no field {printable(name)[:80]!r}; did you mean {near[0]}?")
     for one in fields_of("question file", "ask"):
         value = values.get(one.name)
         if value is not None:

@@ -13,7 +13,7 @@ from generator.request import AskRequest
 from indexing.documents import Document, Figure, Hit
 from indexing.filter import Filter, Scope
 from indexing.store.view import DocumentEntry
-from rag_app.corpus.contents.aliases import CorpusAliases
+from rag_app.corpus.contents.aliases import CorpusAliases, in_any_spelling
 from rag_app.corpus.contents.collections import CorpusCollections
 from rag_app.corpus.contents.document_names import document_named
 from rag_app.corpus.contents.entries import admitted, gone
@@ -231,13 +231,16 @@ class CorpusReader:
             return admitted(store.limited(where, self._scope), where)
 
     def nothing_matches(self, where: Filter) -> str:
-        """A message if no document has the dates and people of a filter; "" if one has."""
-        from rag_app.requests.occasions import nothing_in_words
+        """A message if no document has the path, speaker, dates and people of a filter; else ""."""
+        from rag_app.requests.occasions import nothing_in_words, of_documents, selects
 
-        if not where.is_of_occasions or self.documents(where=where):
+        if aliases := self._search.aliases:
+            where = in_any_spelling(where, aliases)
+        if not selects(where) or self.documents(where=of_documents(where)):
             return ""
-        others = replace(where, since=None, until=None, participants=())
-        return nothing_in_words(where, [one.occasion.day for one in self.documents(where=others)])
+        undated = replace(where, since=None, until=None, participants=(), speaker=None)
+        others = self.documents(where=undated) if where.is_of_occasions else ()
+        return nothing_in_words(where, [one.occasion.day for one in others])
 
     def document(self, name: str, *, where: Filter | None = None) -> Document:
         """A whole document with its text, by id, path or title.

@@ -18,7 +18,7 @@ from indexing.store.view import StoreView
 from rag_app.register.reading import RegisterLimits, register_of
 from rag_app.requests.introduction import ALL
 from rag_app.requests.listing import MOST_LINES, Line, more
-from rag_app.requests.summary import MOST_DOCUMENTS, overview_of, sentence
+from rag_app.requests.summary import MOST_DOCUMENTS, decided, overview_of, sentence
 from rag_app.requests.target import Target, Words, groups_of, pattern
 from rag_app.requests.wording import Wording
 
@@ -184,7 +184,7 @@ def _of_documents(target: Target, store: StoreView) -> Iterator[Line]:
         document, about = overview_of(id_, store)
         decisions: tuple[Quote, ...] = about.decisions if "decisions" in target.phrase else ()
         every = [
-            *(Line(wording.say("Decided:"), sentence(document, each)) for each in decisions),
+            *(decided(document, each, wording) for each in decisions),
             *(
                 Line(_to_do(each, wording), sentence(document, each.quote))
                 for each in about.actions

@@ -246,15 +246,21 @@ def asked_in(question: str) -> str:
 
 
 STATED = "The number, as it is said"
-ABOUT = "About {number} places ({low} to {high}), {found} found, {first} to {last} shown"
+ABOUT = (
+    "About {number} places ({low} to {high}); {found} that may say it were found, "
+    "{first} to {last} shown"
+)
 COUNTED = (
-    "Counted, as no place was found that says it: about {number} places ({low} to {high}), {found} "
-    "found, {first} to {last} shown"
+    "Counted, as no place was found that says it: about {number} places ({low} to {high}); {found} "
+    "that may say it were found, {first} to {last} shown"
 )
 
 
 def told(found: Instances) -> tuple[str, dict[str, int]]:
-    """How many there are, `ABOUT` or `COUNTED`, and what stands in its braces."""
+    """How many there are, `ABOUT` or `COUNTED`, and what stands in its braces.
+
+    The estimate weighs each place by its probability, so that fewer may say it than were found.
+    """
     about = found.estimate
     numbers = (*map(round, (about.number, about.low, about.high)), found.found)
     shown = found.start + bool(found.places), found.start + len(found.places)

@@ -289,15 +289,38 @@ def count_in_words(where: Filter, number: int) -> str:
     return f"{documents} {where.occasion_in_words()}"
 
 
+def selects(where: Filter) -> bool:
+    """Whether a filter limits documents by path, speaker, date or participants."""
+    return bool(where.path or where.speaker or where.is_of_occasions)
+
+
+def of_documents(where: Filter) -> Filter:
+    """The filter of whole documents: its speaker takes part in them."""
+    if not where.speaker:
+        return where
+    return replace(where, speaker=None, participants=(*where.participants, where.speaker))
+
+
+def _limits_in_words(where: Filter) -> str:
+    """The limits of a filter, as "files like *.vtt, spoken by Ada, since 2026-03"."""
+    occasion = where.occasion_in_words()
+    if where.since and where.since == where.until:
+        occasion = f"dated {occasion.removeprefix('of ')}"
+    files = f"files like {where.path}" if where.path else ""
+    speaker = f"spoken by {where.speaker.replace('|', ' or ')}" if where.speaker else ""
+    limits = ", ".join(filter(None, (files, speaker, occasion)))
+    return f"among those named, {limits}" if where.documents else limits
+
+
 def nothing_in_words(where: Filter, days: Sequence[str]) -> str:
     """That no document matches, by what, and which dates there are.
 
     Args:
         where: What the documents were limited to.
-        days: Of each document without these limits; "" where it has none.
+        days: Of each document without the limits of dates and people; "" where it has none.
     """
     dated = sorted(filter(None, days))
-    message = f"No document matches: {where.occasion_in_words()}."
+    message = f"No document matches: {_limits_in_words(where)}."
     if dated:
         period = dated[0] if dated[0] == dated[-1] else f"{dated[0]} to {dated[-1]}"
         message += f" Those with a date are of {period}."

@@ -34,6 +34,8 @@ from rag_app.requests.occasions import (
     limited,
     nothing_in_words,
     occasion_mentions,
+    of_documents,
+    selects,
 )
 from rag_app.requests.subject import subject_of, tidy
 from rag_app.requests.summary import MOST_DOCUMENTS
@@ -291,15 +293,15 @@ def _limited(
 
 
 def _unless_nothing(base: Route, catalogue: Catalogue) -> Route:
-    """The route; where no document is of the dates and people asked for, lines that say so."""
+    """The route; where no document is within its limits, lines that say so."""
     where = base.request.where
-    if not where.is_of_occasions or catalogue.admitted(where):
+    if not selects(where) or catalogue.admitted(of_documents(where)):
         return base
-    others = catalogue.admitted(replace(where, since=None, until=None, participants=()))
+    undated = replace(where, since=None, until=None, participants=(), speaker=None)
+    others = catalogue.admitted(undated) if where.is_of_occasions else ()
     message = nothing_in_words(where, [catalogue.entries[id_].occasion.day for id_ in others])
-    target = Target("question", "a question")
-    limits = base.limits or count_in_words(where, 0)
-    return replace(base, target=target, lines=(Line(message),), limits=limits, abstains=True)
+    target = Target("question", "")
+    return replace(base, target=target, lines=(Line(message),), abstains=True)
 
 
 def _as_question(request: AskRequest, text: str, catalogue: Catalogue) -> Route:

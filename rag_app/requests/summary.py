@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from generator.evidence import Sentence
@@ -17,6 +18,11 @@ MOST_DOCUMENTS = 3
 
 _MOST_SPEAKERS = 6
 _MOST_DECISIONS = 5
+_OWN_HEADING = re.compile(
+    r"\W*(?:decisions?|decided|agreed|resolved|beschl(?:uss|üsse)|beschlossen)\b[^:\w]{0,5}"
+    r"[\d./-]{0,12}\W{0,3}:",
+    re.IGNORECASE,
+)
 
 _SUMMARY = r"(?:short |brief |quick |full |concise )?(?:summary|overview|recap|outline|gist)"
 _PATTERN = pattern(
@@ -57,7 +63,13 @@ def lines(target: Target, store: StoreView) -> Iterator[Line]:
             text = wording.say(on, keywords=", ".join(topic.keywords), place=place)
             yield Line(text, sentence(document, topic.quote))
         for each in about.decisions[:_MOST_DECISIONS]:
-            yield Line(wording.say("Decided:"), sentence(document, each))
+            yield decided(document, each, wording)
+
+
+def decided(document: Document, quote: Quote, wording: Wording) -> Line:
+    """A decision below its heading, left out where the quote begins with one of its own."""
+    cited = sentence(document, quote)
+    return Line("" if _OWN_HEADING.match(cited.text) else wording.say("Decided:"), cited)
 
 
 def overview_of(id_: str, store: StoreView) -> tuple[Document, Overview]:

@@ -88,12 +88,13 @@ _GERMAN = Wording(
         "{title}, in sentences that say so in so many words:": "{title}, in Sätzen, die es "
         "ausdrücklich sagen:",
         "The number, as it is said": "Die Zahl, wie sie gesagt wird",
-        "About {number} places ({low} to {high}), {found} found, {first} to {last} shown": "Etwa "
-        "{number} Stellen ({low} bis {high}), {found} gefunden, {first} bis {last} gezeigt",
-        "Counted, as no place was found that says it: about {number} places ({low} to {high}), "
-        "{found} found, {first} to {last} shown": "Gezählt, da keine Stelle gefunden wurde, die es "
-        "sagt: etwa {number} Stellen ({low} bis {high}), {found} gefunden, {first} bis {last} "
-        "gezeigt",
+        "About {number} places ({low} to {high}); {found} that may say it were found, {first} to "
+        "{last} shown": "Etwa {number} Stellen ({low} bis {high}); {found} gefunden, die es "
+        "vielleicht sagen, {first} bis {last} gezeigt",
+        "Counted, as no place was found that says it: about {number} places ({low} to {high}); "
+        "{found} that may say it were found, {first} to {last} shown": "Gezählt, da keine Stelle "
+        "gefunden wurde, die es sagt: etwa {number} Stellen ({low} bis {high}); {found} gefunden, "
+        "die es vielleicht sagen, {first} bis {last} gezeigt",
         "rag-app every shows all": "alle zeigt rag-app every",
         "Hello.": "Guten Tag.",
         "You are welcome.": "Gern geschehen.",

@@ -65,6 +65,7 @@ def test_limits_are_kept(planted: Corpus) -> None:
 def test_a_question_for_every_place_is_answered_by_the_list(planted: Corpus) -> None:
     answer = planted.ask(QUESTION)
     assert answer.kind == "instances" and answer.text.startswith("About ")
+    assert f"; {planted.every(QUESTION).found} that may say it were found, 1 to " in answer.text
     quotes = [one.quote for one in answer.citations]
     assert [text for text in quotes if "beekeeper" in text] == SAID[::-1]
     assert all(one.verified for one in answer.citations)

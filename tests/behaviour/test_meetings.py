@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -16,6 +17,8 @@ from indexing.filter import Filter
 from rag_app.batch.options import BatchOptions
 from rag_app.batch.questions import read_questions
 from rag_app.batch.run import run as run_batch
+from rag_app.chat.language.current import Language, speaking
+from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.page.html import hits
 from rag_app.cli.main import main
 from rag_app.corpus.corpus import Corpus
@@ -70,14 +73,42 @@ def test_where_nothing_matches_it_says_what_was_asked_for(corpus: Corpus) -> Non
     answer = corpus.ask("What was decided in the meeting of 12 July?")
     assert answer.abstained and not answer.citations
     assert answer.text == (
-        "No document matches: of 2026-07-12. Those with a date are of 2026-03-14 to 2026-05-12. "
+        "No document matches: dated 2026-07-12. Those with a date are of 2026-03-14 to 2026-05-12. "
         "1 has no date."
     )
+    assert answer.read_as == "a question, limited to 0 documents of 2026-07-12"
+    assert corpus.ask("Who paints the mast?", since="2027").read_as == ""  # the person's own limit
     where = ["--corpus", str(corpus.folder), "--since", "2027"]
     done = CliRunner().invoke(main, ["search", "mast", *where])
     assert done.exit_code == 0 and "No document matches: since 2027." in done.output
     done = CliRunner().invoke(main, ["search", "mast", *where[:-1], "soon"])
     assert done.exit_code == 1 and "is no date" in done.output
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ({"path": "*.nix"}, "files like *.nix"),
+        ({"speaker": "Nobody"}, "spoken by Nobody"),
+        (
+            {"path": "*.nix", "speaker": "Nobody|No One"},
+            "files like *.nix, spoken by Nobody or No One",
+        ),
+    ],
+)
+def test_where_no_file_or_speaker_matches_it_says_so(
+    corpus: Corpus, limits: Any, said: str
+) -> None:
+    for question in ("Who paints the mast?", "What was decided in all meetings?"):
+        answer = corpus.ask(question, **limits)
+        assert answer.text == f"No document matches: {said}." and answer.abstained
+        assert answer.probability is None and answer.read_as == ""
+    assert corpus.nothing_matches(Filter(**limits)) == answer.text
+    where = [word for name, value in limits.items() for word in (f"--{name}", value)]
+    done = CliRunner().invoke(main, ["search", "mast", "--corpus", str(corpus.folder), *where])
+    assert done.exit_code == 0 and answer.text in done.output
+    with speaking(Language("de")):
+        assert translated(answer.text).startswith("Kein Dokument passt: ")
 
 
 def test_a_meeting_that_another_document_speaks_of(tmp_path: Path) -> None:
@@ -91,7 +122,9 @@ def test_a_meeting_that_another_document_speaks_of(tmp_path: Path) -> None:
         assert "night differential" in answer.citations[0].quote
         assert "no document of 2025-06-03 answers it" in answer.read_as
         nothing = corpus.ask("What was decided in the meeting of 12 July 2025?")
-        assert nothing.abstained and nothing.text.startswith("No document matches: of 2025-07-12.")
+        assert nothing.abstained and nothing.text.startswith(
+            "No document matches: dated 2025-07-12."
+        )
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import MISSING, asdict, fields
 from pathlib import Path
@@ -252,6 +253,43 @@ def test_a_wrong_value_in_a_file_of_questions_is_of_that_question_alone(
     file.write_text(f'{json.dumps({"question": QUESTION, **wrong})}\n{{"question": "When?"}}\n')
     first, second = read_questions(file)
     assert first.problem and second.problem is None
+
+
+@pytest.mark.parametrize(
+    ("question", "fields", "said"),
+    [
+        (QUESTION, {"document": "x"}, "no field 'document'; did you mean documents?"),
+        (QUESTION, {"mode": "bad"}, "no mode 'bad'; use quote, free"),
+        (QUESTION, {"read_as": "bad"}, "no reading 'bad'; use auto, question"),
+        (QUESTION, {"history": ["bad"]}, "the history is none"),
+        (QUESTION, {"history": 3}, "the history is none"),
+        (None, {}, "a question is a string, not NoneType"),
+    ],
+)
+def test_what_python_is_given_wrongly_is_named(
+    question: Any, fields: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InvalidRequest, match=re.escape(said)):
+        ask_request(question, fields)
+    if not fields:
+        for make in (search_request, every_request):
+            with pytest.raises(InvalidRequest, match=re.escape(said)):
+                make(question, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "near"), [("speeker", "speaker"), ("docment", "document"), ("Untill", "until")]
+)
+def test_a_misspelled_field_is_named_and_others_are_notes(
+    name: str, near: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "questions.jsonl"
+    file.write_text(
+        f'{{"question": "Who?", "{name}": "Ada"}}\n{{"question": "When?", "notes": "mine"}}\n'
+    )
+    first, second = read_questions(file)
+    assert first.problem == f"no field {name!r}; did you mean {near}?"
+    assert second.problem is None
 
 
 def test_labelled_questions_have_answers_and_evidence_that_are_no_fields(tmp_path: Path) -> None:

@@ -71,12 +71,12 @@ MESSAGES = (
     N_("a request for every place that says so"),
     N_("The number, as it is said"),
     N_(
-        "About %(number)s places (%(low)s to %(high)s), %(places)s found, %(first)s to %(last)s "
-        "shown"
+        "About %(number)s places (%(low)s to %(high)s); %(places)s that may say it were found, "
+        "%(first)s to %(last)s shown"
     ),
     N_(
         "Counted, as no place was found that says it: about %(number)s places (%(low)s to "
-        "%(high)s), %(places)s found, %(first)s to %(last)s shown"
+        "%(high)s); %(places)s that may say it were found, %(first)s to %(last)s shown"
     ),
     N_("documents"),
     N_("transcripts"),
@@ -197,6 +197,12 @@ MESSAGES = (
     N_("of %(period)s"),
     N_("with %(names)s"),
     N_("%(limits)s, with %(names)s"),
+    N_("dated %(period)s"),
+    N_("files like %(path)s"),
+    N_("files like %(path)s, %(limits)s"),
+    N_("spoken by %(name)s"),
+    N_("spoken by %(name)s, %(limits)s"),
+    N_("among those named, %(limits)s"),
     N_("%(nothing)s Those with a date are of %(period)s."),
     N_("%(nothing)s Those with a date are of %(first)s to %(last)s."),
     N_("%(nothing)s 1 has no date."),

@@ -209,6 +209,24 @@ def test_items_below_a_heading_are_of_its_kind_until_it_ends() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("heading", "kind"),
+    [
+        ("Open questions:", "question"),
+        ("Offene Fragen:", "question"),
+        ("Decisions:", "decision"),
+        ("Beschlüsse:", "decision"),
+        ("Actions:", "action"),
+    ],
+)
+def test_a_heading_without_marks_is_no_item(heading: str, kind: str) -> None:
+    found = of_minutes(f"{heading}\n- the room for the cake, Ada Park\n- the ladder in the shed\n")
+    assert [(one.kind, one.sentence.text) for one in found] == [
+        (kind, "- the room for the cake, Ada Park"),
+        (kind, "- the ladder in the shed"),
+    ]
+
+
 def test_rows_of_a_table_of_actions() -> None:
     line = """| Action | Who | By when |
 |---|---|---|

@@ -155,6 +155,10 @@ def test_a_hostile_question_takes_no_time() -> None:
 
 
 def test_nothing_in_words() -> None:
+    named = Filter(documents=("a",), path="*.vtt", since="2026-07-01", until="2026-07-01")
+    assert nothing_in_words(named, []) == (
+        "No document matches: among those named, files like *.vtt, dated 2026-07-01."
+    )
     where = Filter(since="2026-07", participants=("Ada",))
     said = nothing_in_words(where, ["2026-03-14", "", "2026-05-12"])
     assert said == (

@@ -61,11 +61,13 @@ class EveryResult(BaseModel):
     """A page of the places that say what was asked for, with how many there probably are."""
 
     about: float = Field(
-        description="How many there probably are, those that were missed included."
+        description="How many there probably are, by probability, those that were missed included."
     )
     low: float = Field(description="The lower end of an interval for it, of 90 percent.")
     high: float = Field(description="The upper end.")
-    found: int = Field(description="How many were found, on all pages.")
+    found: int = Field(
+        description="How many were found that may say it, on all pages; it may exceed `about`."
+    )
     start: int
     counted: bool = Field(
         description="Whether `found` is a count, as no place was found that says the number."
