@@ -23,6 +23,7 @@ SUFFIXES = (".txt", ".csv", ".jsonl", ".json")
 SHAPE = 'give each question a line such as {"id": "q1", "question": "...", "document": "..."}'
 DELIMITERS = ",;\t"
 _OWN = ("id", "question", "document", "answer", "evidence")  # of a question, or of its labels
+_OTHERS = ("model", "models")  # words that are like a field, but no misspelling of it
 _NEAR = 0.8  # likeness of a misspelled field; other names are whoever's own notes
 
 
@@ -162,7 +163,7 @@ def read_fields(values: Mapping[str, Any]) -> dict[str, Any]:
         if name in (*_OWN, *known):
             continue
         near = get_close_matches(name.lower(), ["question", "document", *known], 1, _NEAR)
-        if near:
+        if near and name.lower() not in _OTHERS:
             raise InvalidRequest(f"no field {printable(name)[:80]!r}; did you mean {near[0]}?")
     for one in fields_of("question file", "ask"):
         value = values.get(one.name)

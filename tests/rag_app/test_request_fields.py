@@ -285,7 +285,7 @@ def test_a_misspelled_field_is_named_and_others_are_notes(
 ) -> None:
     file = tmp_path / "questions.jsonl"
     file.write_text(
-        f'{{"question": "Who?", "{name}": "Ada"}}\n{{"question": "When?", "notes": "mine"}}\n'
+        f'{{"question": "Who?", "{name}": "Ada"}}\n{{"question": "When?", "notes": "mine", "model": "T4"}}\n'
     )
     first, second = read_questions(file)
     assert first.problem == f"no field {name!r}; did you mean {near}?"
