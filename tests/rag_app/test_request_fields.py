@@ -284,12 +284,11 @@ def test_a_misspelled_field_is_named_and_others_are_notes(
     name: str, near: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "questions.jsonl"
-    file.write_text(
-        f'{{"question": "Who?", "{name}": "Ada"}}\n{{"question": "When?", "notes": "mine", "model": "T4"}}\n'
-    )
-    first, second = read_questions(file)
-    assert first.problem == f"no field {name!r}; did you mean {near}?"
-    assert second.problem is None
+    second = '{"question": "When?", "notes": "mine", "model": "T4"}'
+    file.write_text(f'{{"question": "Who?", "{name}": "Ada"}}\n{second}\n')
+    misspelled, noted = read_questions(file)
+    assert misspelled.problem == f"no field {name!r}; did you mean {near}?"
+    assert noted.problem is None
 
 
 def test_labelled_questions_have_answers_and_evidence_that_are_no_fields(tmp_path: Path) -> None:
