@@ -48,7 +48,7 @@ class Changes:
         parts = (
             self._revision(),
             self._queue.of(person),
-            self._conversations.changed(chats),
+            self._conversations.state(chats),
             look.about and look.about.document,
             look.questions,
             self._corpus.generator_settings.model,

@@ -229,17 +229,17 @@ def test_a_login_has_conversations_of_its_own_and_takes_over_those_of_a_browser(
     ann, bob = login_key("ann"), login_key("bob")
     assert not is_key(ann)  # so that no browser can send it
     store.save(key, CONVERSATION)
-    before = store.changed(store.name(ann))
+    before = store.state(store.name(ann))
     store.take_over(key, ann)
     assert store.all(ann) == [CONVERSATION] and not store.all(key) and not store.all(bob)
-    assert store.changed(store.name(ann)) != before
+    assert store.state(store.name(ann)) != before
     store.take_over(key, bob)  # there is nothing left
     assert store.all(ann) == [CONVERSATION] and not store.all(bob)
     other = Conversation.new().followed_by(CONVERSATION.exchanges[0])
     store.save(key, other)
     store.take_over(key, ann)
     assert {each.id for each in store.all(ann)} == {CONVERSATION.id, other.id}
-    assert store.changed("../secret") == store.changed("0" * 32) == 0
+    assert store.state("../secret") is store.state("0" * 32) is None
 
 
 def test_names_pins_and_ratings_are_kept_where_the_conversation_is(tmp_path: Path) -> None:
