@@ -21,3 +21,13 @@ def unprivileged() -> Iterator[None]:
         yield
     finally:
         os.seteuid(user)
+
+
+@contextmanager
+def readable_by_all() -> Iterator[None]:
+    """Inside, new files may be read by everybody, whatever the tests were started with."""
+    before = os.umask(0o022)
+    try:
+        yield
+    finally:
+        os.umask(before)

@@ -18,6 +18,7 @@ from indexing.errors import CorpusDamaged, CorpusError, CorpusNotFound, CorpusRe
 from indexing.store.database import Database, create, swap
 from indexing.store.store import FILE_NAME, Store
 from tests.indexing.store.repair.test_verification import FP, put
+from tests.permissions import readable_by_all
 
 NOBODY = 65534
 
@@ -139,7 +140,7 @@ def test_a_copy_is_of_one_moment(tmp_path: Path) -> None:
 @pytest.mark.parametrize("in_use", [True, False])
 def test_another_users_corpus_can_be_read(in_use: bool) -> None:
     """With its owner at work (a log beside the file) and without."""
-    with TemporaryDirectory() as name:
+    with TemporaryDirectory() as name, readable_by_all():
         Path(name).chmod(0o755)
         store = corpus(Path(name) / "corpus")
         if not in_use:

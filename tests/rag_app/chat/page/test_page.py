@@ -487,10 +487,11 @@ def test_search_can_be_limited(visit: Visit, served: Served) -> None:
     assert marks and not any(words in mark for words in others for mark in marks)
     page.get_by_role("textbox", name="File").fill("*.nothing")
     page.keyboard.press("Enter")
-    expect(page.locator("#results")).to_contain_text("Nothing found.")
+    nothing = "No document matches: files like *.nothing, spoken by greta."
+    expect(page.locator("#results")).to_contain_text(nothing)
     page.get_by_role("textbox", name="File").fill("")
     since = page.get_by_role("textbox", name="Since")
-    for typed, said in (("soon", "is no date"), ("2099", "No document matches: since 2099.")):
+    for typed, said in (("soon", "is no date"), ("2099", "spoken by greta, since 2099.")):
         since.fill(typed)
         page.keyboard.press("Enter")
         expect(page.locator("#results")).to_contain_text(said)

@@ -10,7 +10,7 @@ import pytest
 from indexing.encoder.encoder import Encoder
 from indexing.errors import DocumentNotFound, InvalidRequest
 from rag_app.corpus.corpus import Corpus
-from tests.permissions import unprivileged
+from tests.permissions import readable_by_all, unprivileged
 
 
 def test_a_document_by_id_path_or_title(tmp_path: Path, encoder: Encoder) -> None:
@@ -43,7 +43,7 @@ def test_odd_names_fit_nothing(name: str, corpus: Corpus) -> None:
 
 
 def test_a_file_in_a_folder_that_may_not_be_entered_is_not_missing(encoder: Encoder) -> None:
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, readable_by_all():
         folder = Path(name)
         folder.chmod(0o755)
         for each in ("closed/a.txt", "open/b.txt"):
