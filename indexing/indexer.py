@@ -281,7 +281,9 @@ class Indexer:
         assert existing is not None
         grown = False
         is_own = step.change is Change.UPDATE or (
-            step.change in {Change.RELABEL, Change.MOVE} and document.occasion != existing.occasion
+            step.change in {Change.RELABEL, Change.MOVE}
+            and document.occasion != existing.occasion
+            and self._is_held_elsewhere(existing.id)
         )  # of this collection alone, whatever others hold
         if is_own:  # names that people gave are for the labels that stay
             old = self.store.document(existing.id)
