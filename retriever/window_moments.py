@@ -15,11 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from indexing.index.padding import CHUNK, REACH, Padding
+from indexing.index.padding import REACH, Padding
 
 FloatArray = npt.NDArray[np.float32]
 DoubleArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+
+CHUNK = 1 << 18  # places that are multiplied in one call, which leaves Python to other threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +106,7 @@ def _correlation(one: Row, two: Row, most: int) -> DoubleArray:
 
 def _product(one: FloatArray, two: FloatArray, start: int, lag: int) -> float:
     ahead = two[start + lag : start + lag + CHUNK]
-    return float(one[start : start + len(ahead)] @ ahead)
+    return float(np.einsum("i,i->", one[start : start + len(ahead)], ahead))
 
 
 def _around_empty(edges: FloatArray, reach: int) -> FloatArray:
