@@ -15,7 +15,7 @@ documents win.
 
 from __future__ import annotations
 
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,6 +40,8 @@ from retriever.features import (
 from retriever.fusion import Contributions, Ranking, ScoreParts, Scores, Spread
 from retriever.late_interaction import sum_of_best
 from retriever.order import best
+from retriever.rounds.query_words import query_words
+from retriever.rounds.rounds import Rounds
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
@@ -48,19 +50,33 @@ CANDIDATES = 4096  # passages of candidates, about
 FEWEST = 32  # documents among them, however long they are
 
 
-def score_candidates(features: Features, ranking: Ranking, *, least: int) -> Scores:
-    """Scores of at least so many of the best documents, and of their passages; -inf for others."""
-    documents, passages = len(features.starts), len(features.snapshot.owner)
-    if features.allowed is not None and not features.allowed.any():
-        nothing = np.full(documents, -np.inf, np.float32), np.full(passages, -np.inf, np.float32)
-        return Scores(*nothing, ScoreParts({}), ScoreParts({}))
+def score_candidates(features: Features, ranking: Ranking, *, least: int) -> Rounds[Scores]:
+    """Score at least so many of the best documents, and their passages; -inf for others.
+
+    Vectors are compared in a thread beside the one in which words are looked up: both take long.
+    What compares vectors, and adds up rows of all passages, are a few long calls that leave Python
+    to others; words are many short ones. Two threads of these would wait for each other.
+    """
+    documents, passages = len(features.starts), features.snapshot.passages
     scorer = _CandidateScorer(features, ranking, ExactFeatures(features, ranking))
     with ThreadPoolExecutor(1, initializer=search_in_one_thread) as pool:
-        scorer.look_up(pool)
+        comparing = scorer.compare(pool)
+        features.words = yield from query_words(features.snapshot, features.query)
+        if features.allowed is not None and not features.allowed.any():
+            nothing = (
+                np.full(documents, -np.inf, np.float32),
+                np.full(passages, -np.inf, np.float32),
+            )
+            return Scores(*nothing, ScoreParts({}), ScoreParts({}))
+        scorer.exact.look_up_words()
+        adding = pool.submit(scorer.exact.add_up)
+        scorer.exact.look_up_documents()
+        comparing.result()
         selection = scorer.select(least)
-        comparing = pool.submit(scorer.similarity, selection)
+        similar = pool.submit(scorer.similarity, selection)
+        adding.result()
         scorer.measure()
-        similarity = comparing.result()
+        similarity = similar.result()
     of_documents = scorer.of_documents(selection, similarity)
     exact = scorer.exact.of_passages(selection)
     of_passages = scorer.of_passages(selection, similarity, of_documents, exact)
@@ -88,17 +104,11 @@ class _CandidateScorer:
 
     # Selecting candidates
 
-    def look_up(self, pool: Executor) -> None:
-        """Look up words in this thread, and vectors beside it: both take long.
-
-        What compares vectors are a few long calls that leave Python to others; words are many short
-        ones. Two threads of these would wait for each other.
-        """
+    def compare(self, pool: Executor) -> Future[None]:
+        """Begin to compare the query with vectors."""
         if self._is_dense:
             _ = self.features.vectors  # the encoder is asked in this thread
-        comparing = pool.submit(self._compare)
-        self.exact.look_up()
-        comparing.result()
+        return pool.submit(self._compare)
 
     def _compare(self) -> None:
         _ = self.nearest if self._dense_documents else None, self.sample

@@ -8,13 +8,14 @@ Values themselves are looked up only for the passages that somebody asks for.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from indexing.cached_property import cached_property
-from indexing.index.padding import Chunk
+from indexing.index.lexical.bm25 import SPARSE
 from indexing.index.selection import Selection
 from retriever.features import (
     DOCUMENT_FEATURES,
@@ -28,6 +29,7 @@ from retriever.features import (
     mask_out,
 )
 from retriever.fusion import Contributions, Ranking, Spread, standardise
+from retriever.window_moments import Row, window_moments
 
 FloatArray = npt.NDArray[np.float32]
 DoubleArray = npt.NDArray[np.float64]
@@ -49,9 +51,17 @@ class ExactFeatures:
     features: Features
     ranking: Ranking
 
-    def look_up(self) -> None:
-        """Do what takes long; all else rests on it."""
-        _ = self.documents, self._sums
+    def look_up_words(self) -> None:
+        """Do what all else rests on."""
+        _ = self._passages
+
+    def look_up_documents(self) -> None:
+        """Do what takes long of documents."""
+        _ = self.documents
+
+    def add_up(self) -> None:
+        """Do what takes long of passages."""
+        _ = self._sums
 
     # Of documents
 
@@ -144,14 +154,6 @@ class ExactFeatures:
         """The passages that hold a pair of stems of a text, ascending, and their BM25 by pairs."""
         return self.features.words.passage_pairs.matches(self.features.terms(text).pairs)
 
-    def _that_count(self, chunk: Chunk, scores: FloatArray) -> FloatArray:
-        """(..., places) of a chunk, 0 where no passage stands or one that does not count."""
-        if self._counting is None:
-            scores[..., chunk.empty] = 0
-        else:
-            scores *= self._counting[chunk.start : chunk.end]
-        return scores
-
     @cached_property
     def _counting(self) -> FloatArray | None:
         """(size,) 1 in the place of each passage that counts, 0 elsewhere; None where all count."""
@@ -164,9 +166,9 @@ class ExactFeatures:
     def of_passages(self, selection: Selection) -> Contributions:
         """(p,) of each feature of passages, scaled."""
         places = self.features.snapshot.padding.places[selection.passages]
-        taken = {id(row): row[places] for _, row in self._passages.values()}
+        taken = {row: row.scores[places] for _, row in self._passages.values()}
         return {
-            name: self._spreads[name].over(selection.means(taken[id(row)], reach))
+            name: self._spreads[name].over(selection.means(taken[row], reach))
             for name, (reach, row) in self._passages.items()
         }
 
@@ -220,30 +222,42 @@ class ExactFeatures:
         every = list(self._passages.values())
         products = np.zeros((len(every), len(every)))
         by_document = np.zeros((len(every), len(padding.starts)), np.float32)
-        rows = {id(row): row for _, row in every}
-        used = {number for number, row in rows.items() if row.max() > 0}  # seldom of a speaker
-        said = [i for i, (_, row) in enumerate(every) if id(row) in used]
-        for chunk in padding.chunks if said else ():
-            sums = np.stack([chunk.window_sums(every[i][1], every[i][0]) for i in said])
-            sums = self._that_count(chunk, sums)
-            products[np.ix_(said, said)] += _products(sums)
-            by_document[said, chunk.documents] = np.add.reduceat(sums, chunk.starts, axis=1)
+        used = {row for _, row in every if row.scores.max() > 0}  # seldom of a speaker
+        said = [i for i, (_, row) in enumerate(every) if row in used]
+        if said:
+            products[np.ix_(said, said)], by_document[said] = self._moments(
+                [every[i] for i in said]
+            )
         widths = np.array([2 * reach + 1 for reach, _ in every], np.float32)
         products /= np.outer(widths, widths)
         by_document /= widths[:, None]
         return _Sums(products, by_document, self._lengths)
+
+    def _moments(self, windows: Sequence[tuple[int, Row]]) -> tuple[DoubleArray, FloatArray]:
+        """As `window_moments`, of the passages that count."""
+        padding, counting = self.features.snapshot.padding, self._counting
+        if counting is None:
+            return window_moments(padding, windows)
+        products = np.zeros((len(windows), len(windows)))
+        by_document = np.zeros((len(windows), len(padding.starts)), np.float32)
+        for chunk in padding.chunks:
+            sums = np.stack([chunk.window_sums(row.scores, reach) for reach, row in windows])
+            sums *= counting[chunk.start : chunk.end]
+            products += _products(sums)
+            by_document[:, chunk.documents] = np.add.reduceat(sums, chunk.starts, axis=1)
+        return products, by_document
 
     @cached_property
     def _lengths(self) -> DoubleArray:
         """(documents,) how many passages of each count."""
         features = self.features
         if features.allowed is None:
-            ends = np.append(features.starts[1:], len(features.snapshot.owner))
+            ends = np.append(features.starts[1:], features.snapshot.passages)
             return np.asarray(ends - features.starts, np.float64)
         return np.add.reduceat(features.allowed.astype(np.float64), features.starts)
 
     @cached_property
-    def _passages(self) -> dict[str, tuple[int, FloatArray]]:
+    def _passages(self) -> dict[str, tuple[int, Row]]:
         """Of each feature its reach, and in a row with empty places what means are taken of."""
         every = {n: PASSAGE_FEATURES[n] for n in self.ranking.passages if n != "document"}
         exact = {name: each for name, each in every.items() if not is_dense(each)}
@@ -253,19 +267,20 @@ class ExactFeatures:
         return {
             name: (each.reach, rows[each.signal])
             if isinstance(each, WholeQuery)
-            else (0, padding.row(each.compute(self.features)))
+            else (0, Row(padding.row(each.compute(self.features))))
             for name, each in exact.items()
         }
 
-    def _row(self, signal: Signal) -> FloatArray:
-        """(size,) BM25 of the whole query, in a row with empty places."""
+    def _row(self, signal: Signal) -> Row:
+        """BM25 of the whole query."""
         if signal == "stems":
-            return self._words.stems
+            return Row(self._words.stems)
         passages, scores = self._pairs(self.features.query.text)
         padding = self.features.snapshot.padding
         row = np.zeros(padding.size, np.float32)
-        row[padding.places[passages]] = scores
-        return row
+        places = padding.places[passages].astype(np.int64)
+        row[places] = scores
+        return Row(row, places if len(places) < padding.size * SPARSE else None)
 
 
 @dataclass(frozen=True)

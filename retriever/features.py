@@ -139,13 +139,13 @@ def by_sentence(names: Iterable[str]) -> bool:
     return any(isinstance(DOCUMENT_FEATURES[name], SentenceMax) for name in names)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Features:
     """Every feature for one query, over all of a snapshot, each computed when it is asked for.
 
     Attributes:
         snapshot: What is searched.
-        words: What the query is looked up by there.
+        words: What the query is looked up by there; set when they are known.
         query: The query.
         embed: Queries (q) to unit vectors (q, d) float32.
         allowed: (passages,) which ones count; None for all.
@@ -153,11 +153,11 @@ class Features:
     """
 
     snapshot: Snapshot
-    words: QueryWords
     query: Query
     embed: Embed
     allowed: Mask | None = None
     by_sentence: bool = True
+    words: QueryWords = field(init=False)
     _terms: dict[str, Terms] = field(default_factory=dict)
 
     def of_documents(self, name: str) -> FloatArray:

@@ -107,11 +107,11 @@ class Retriever:
         filter_, limited = where or Filter(), self.store.in_collections(where)
         mask = yield from passage_mask(filter_, limited, self.snapshot)
         snapshot = self.snapshot
-        words = yield from query_words(snapshot, query)
         sentences = by_sentence(self.ranking.documents)
-        features = Features(snapshot, words, query, self.embed, mask, by_sentence=sentences)
+        features = Features(snapshot, query, self.embed, mask, sentences)
         if snapshot.passage_vectors.is_approximate:
-            return score_candidates(features, self.ranking, least=least)
+            return (yield from score_candidates(features, self.ranking, least=least))
+        features.words = yield from query_words(snapshot, query)
         return (yield from _score_all(features, self.ranking))
 
     def _hits(
@@ -146,7 +146,8 @@ class Retriever:
     def _passages(
         self, document: str, scores: Scores, positions: Sequence[int], speaker: str | None
     ) -> tuple[PassageHit, ...]:
-        stored = self.store.passages_at([int(self.snapshot.passage_rows[p]) for p in positions])
+        rows = self.snapshot.rows_of_passages(np.array(positions, np.int64))
+        stored = self.store.passages_at(rows.tolist())
         numbers = {passage.page for passage, _ in stored if passage.page is not None}
         places = self.store.places_of_pages(document, numbers)
         figures = self.store.figures_of(document)
@@ -203,7 +204,7 @@ def search(
     runs = [
         part.hits(parsed, k=k, passages=passages, where=where)
         for part in parts
-        if len(part.snapshot.owner)
+        if part.snapshot.passages
     ]
     ranked = (
         {rank: hit for hits in run_together(runs) for rank, hit in hits.items()} if runs else {}

@@ -136,7 +136,7 @@ def merge(
         passage_vectors=vectors("passage"),
         lexicon=lexicon,
         postings={name: postings(name) for name in parts[0].segment.postings},
-        speakers=_speakers(parts, len(whole.passage_rows)),
+        speakers=_speakers(parts, whole.passages),
     )
 
 

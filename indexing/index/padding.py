@@ -63,7 +63,6 @@ class Padding:
 
     def _chunks(self) -> Iterator[Chunk]:
         ends = np.append(self.starts[1:], self.size)
-        gap = np.arange(-REACH, 0)
         first = 0
         while first < len(self.starts):
             start = int(self.starts[first])
@@ -74,7 +73,6 @@ class Padding:
                 start,
                 end,
                 self.starts[first:last] - start,
-                (self.starts[first + 1 : last, None] - start + gap).reshape(-1),
             )
             first = last
 
@@ -103,14 +101,12 @@ class Chunk:
         start: Their first place.
         end: Behind their last passage.
         starts: (c,) where each document begins among these places.
-        empty: (e,) which of these places are empty.
     """
 
     documents: slice
     start: int
     end: int
     starts: IntArray
-    empty: IntArray
 
     def window_sums(self, row: FloatArray, reach: int) -> FloatArray:
         """(places,) of a row (size,) the sum of so many neighbours on either side and itself."""

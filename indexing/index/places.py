@@ -58,19 +58,27 @@ class Places:
         if self.positions is None:
             here = np.flatnonzero((positions >= self.first) & (positions < self.first + self.count))
             return here, positions[here] - self.first
-        where = self.kept(self.positions)
-        at = np.searchsorted(where, positions)
-        here = np.flatnonzero(np.append(where, -1)[at] == positions)
-        return here, self.kept(np.arange(self.count))[at[here]]
+        standing, units = self._standing
+        at = np.searchsorted(standing, positions)
+        inside = np.flatnonzero(at < len(standing))
+        here = inside[standing[at[inside]] == positions[inside]]
+        return here, units[at[here]]
 
     @property
     def live_count(self) -> int:
         """How many units are not outdated."""
         return self.count if self.live is None else int(self.live.sum())
 
-    @cached_property
+    @property
     def where(self) -> slice | IntArray:
         """What the units stand at, in their order, without what is outdated."""
         if self.positions is None:
             return slice(self.first, self.first + self.count)
-        return self.kept(self.positions)
+        return self._standing[0]
+
+    @cached_property
+    def _standing(self) -> tuple[IntArray, IntArray]:
+        """Positions in ascending order, and of which unit each."""
+        assert self.positions is not None
+        units = np.flatnonzero(self.positions >= 0)
+        return self.positions[units], units

@@ -91,7 +91,6 @@ class Snapshot:
     Attributes:
         parts: Its segments.
         document_rows: (documents,) int64 row numbers in the store, ascending.
-        passage_rows: (passages,) int64 row numbers in the store.
         bounds: (documents + 1,) int64 where the passages of each document begin.
         document_vectors: Of (documents, d).
         passage_vectors: Of (passages, d).
@@ -100,7 +99,6 @@ class Snapshot:
 
     parts: tuple[Part, ...]
     document_rows: IntArray
-    passage_rows: IntArray
     bounds: IntArray
     document_vectors: Vectors
     passage_vectors: Vectors
@@ -134,18 +132,16 @@ class Snapshot:
         bounds = np.append(0, np.cumsum(lengths[order])).astype(np.int64)
         position = np.empty(len(rows), np.int64)
         position[order] = np.arange(len(rows))
-        passage_rows, parts, start = np.empty(bounds[-1], np.int64), [], 0
+        parts, start = [], 0
         for (segment, _), live in zip(pairs, own, strict=True):
             documents = np.full(segment.documents, -1, np.int64)
             end = start + int(live.sum())
             documents[live], start = position[start:end], end
-            part = Part(segment, Places.of(documents), _passages(segment, documents, bounds))
-            passage_rows[part.passages.where] = part.passages.kept(segment.passage_rows)
-            parts.append(part)
+            places = Places.of(documents), _passages(segment, documents, bounds)
+            parts.append(Part(segment, *places))
         return cls(
             tuple(parts),
             rows[order],
-            passage_rows,
             bounds,
             _vectors([(one.segment.document_vectors, one.documents) for one in parts], exact),
             _vectors([(one.segment.passage_vectors, one.passages) for one in parts], exact),
@@ -183,6 +179,24 @@ class Snapshot:
             passage_vectors=self.passage_vectors.on(device),
         )
 
+    @property
+    def passages(self) -> int:
+        """How many there are."""
+        return int(self.bounds[-1])
+
+    @cached_property
+    def passage_rows(self) -> IntArray:
+        """(passages,) row numbers in the store."""
+        return self.rows_of_passages(np.arange(self.passages))
+
+    def rows_of_passages(self, positions: IntArray) -> IntArray:
+        """(p,) row numbers in the store of passages (p,) by position."""
+        rows = np.empty(len(positions), np.int64)
+        for part in self.parts:
+            here, units = part.passages.among(positions)
+            rows[here] = part.segment.passage_rows[units]
+        return rows
+
     @cached_property
     def owner(self) -> IntArray:
         """(passages,) position of each passage's document."""
@@ -196,7 +210,7 @@ class Snapshot:
     @cached_property
     def padding(self) -> Padding:
         """Where passages stand in a row with empty places between documents."""
-        return Padding.of(self.first_passages, len(self.passage_rows))
+        return Padding.of(self.first_passages, self.passages)
 
     @cached_property
     def sample(self) -> Sample:
@@ -237,7 +251,7 @@ class Snapshot:
 
     def size(self, name: str) -> int:
         """Units of postings, by their name."""
-        return len(self.passage_rows if name.startswith("passage") else self.document_rows)
+        return self.passages if name.startswith("passage") else len(self.document_rows)
 
 
 def _passages(segment: Segment, documents: IntArray, bounds: IntArray) -> Places:

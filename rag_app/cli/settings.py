@@ -225,6 +225,8 @@ def _leads_out(name: str, value: object) -> bool:
     """Whether a value sends text to a server, or lets others in."""
     if name == "host":
         return value not in LOCAL
+    if name == "ray":
+        return bool(value)
     if name == "corpus":
         return str(value).startswith(CLUSTERED)
     return name in {"generator", "reranker", "encoder"} and str(value).strip().lower().startswith(

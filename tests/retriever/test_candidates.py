@@ -261,7 +261,8 @@ def test_sums_tell_how_much_scores_vary(
     (mask,) = run_together([passage_mask(limits, large.store.in_collections(where), snapshot)])
     query = Query.of(QUERIES[4])
     (words,) = run_together([query_words(snapshot, query)])
-    features = Features(snapshot, words, query, large.embed, mask)
+    features = Features(snapshot, query, large.embed, mask)
+    features.words = words
     exact = ExactFeatures(features, RANKINGS["default"])
     bounds = np.append(snapshot.first_passages, len(snapshot.owner))
     everything = Selection.of(np.arange(len(bounds) - 1), bounds)

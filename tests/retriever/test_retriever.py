@@ -292,7 +292,8 @@ def test_only_what_a_ranking_uses_is_computed(corpus: Corpus) -> None:
         query, gone = Query.of("Who fell?"), cast(Any, None)
         words = run_together([query_words(retriever.snapshot, query)])[0]
         empty = replace(words, passages=gone, documents=gone, passage_pairs=gone)
-        features = Features(retriever.snapshot, empty, query, embed)
+        features = Features(retriever.snapshot, query, embed)
+        features.words = empty
         with nullcontext() if ranking == "dense" else pytest.raises(AttributeError):
             _ = [features.of_documents(name) for name in RANKINGS[ranking].documents]
 

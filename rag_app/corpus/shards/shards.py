@@ -173,7 +173,7 @@ class Shards:
             self._segments(draft).tidy(shard, grace=0)
             snapshot, stamp = self._segments(draft).current(shard), shard.stamp
         np.save(draft / VERSIONS, np.array(list(contents.items()), np.int64).reshape(-1, 2))
-        sizes = len(snapshot.document_rows), len(snapshot.passage_rows)
+        sizes = len(snapshot.document_rows), snapshot.passages
         state = ShardState(before.name, generation, stamp, *sizes)
         self._place(draft, before, state)
         return state
