@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Unpack
 from generator.request import AskRequest
 from indexing.documents import Document, Figure, Hit
 from indexing.filter import Filter, Scope
+from indexing.store.limits import admitted_rows
 from indexing.store.view import DocumentEntry
 from rag_app.corpus.contents.aliases import CorpusAliases, in_any_spelling
 from rag_app.corpus.contents.collections import CorpusCollections
@@ -236,11 +237,16 @@ class CorpusReader:
 
         if aliases := self._search.aliases:
             where = in_any_spelling(where, aliases)
-        if not selects(where) or self.documents(where=of_documents(where)):
+        if not selects(where):
             return ""
-        undated = replace(where, since=None, until=None, participants=(), speaker=None)
-        others = self.documents(where=undated) if where.is_of_occasions else ()
-        return nothing_in_words(where, [one.occasion.day for one in others])
+        with self._stores.reading() as store:
+            limited = store.limited(where, self._scope)
+            if admitted_rows(limited, of_documents(where)):
+                return ""
+            undated = replace(where, since=None, until=None, participants=(), speaker=None)
+            others = admitted_rows(limited, undated) if where.is_of_occasions else ()
+            days = limited.occasions.days() if others else {}
+        return nothing_in_words(where, [days.get(row, "") for row in others])
 
     def document(self, name: str, *, where: Filter | None = None) -> Document:
         """A whole document with its text, by id, path or title.
