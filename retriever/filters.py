@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -44,7 +44,10 @@ def passage_mask(
                 raise DocumentNotFound(
                     f"{name}: no document has this id or title; see: rag-app list"
                 )
-    mask = np.isin(snapshot.document_rows, admitted_rows(store, filter_))[snapshot.owner]
+    if replace(filter_, collections=(), speaker=None) or store.scope is not None:
+        mask = np.isin(snapshot.document_rows, admitted_rows(store, filter_))[snapshot.owner]
+    else:
+        mask = np.ones(len(snapshot.passage_rows), np.bool_)
     if filter_.speaker:
         mask &= snapshot.spoken_by(filter_.speaker)
     return np.asarray(mask, np.bool_)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -196,12 +196,6 @@ class StoreView(PassageReading):
             for *names, listed, collections, occasion, grown in rows
         ]
 
-    def _speakers(self) -> Iterator[tuple[int, str, list[str]]]:
-        """(row, id, who speaks in it) of every document."""
-        names = f"coalesce(json_extract({column(LISTED)}, '$[5]'), {SPEAKERS_NOW})"
-        for row, id_, listed in self.database.each(f"SELECT row, id, {names} FROM {self._places}"):
-            yield row, id_, json.loads(listed)
-
     def identities(self) -> list[DocumentIdentity]:
         """Every document by its identity, by row."""
         columns = f"id, path, part, title, digest, {column(OCCASION)}"
@@ -300,9 +294,8 @@ class StoreView(PassageReading):
 
     def is_larger_than(self, number: int) -> bool:
         """Whether there are more documents than so many."""
-        statement = f"SELECT count(*) FROM ({self._row_numbers} LIMIT ?)"
-        ((count,),) = self.database.rows(statement, [number + 1])
-        return bool(count > number)
+        rows = self.database.rows(f"{self._row_numbers} LIMIT ?", [number + 1])
+        return len(rows) > number
 
     @property
     def _row_numbers(self) -> str:
@@ -328,22 +321,22 @@ class StoreView(PassageReading):
             for id_, path, part, title, occasion in found
         ]
 
-    def ids(self, rows: Sequence[int]) -> list[str]:
+    def ids(self, rows: Collection[int]) -> list[str]:
         """The ids of documents by row, ascending."""
-        wanted = {*rows}
-        statement = "SELECT row, id FROM documents INDEXED BY sqlite_autoindex_documents_1"
-        if len(rows) <= FEW:
-            statement = f"SELECT row, id FROM documents{among('row', rows)[0]}"
-        found = self.database.each(statement, among("row", rows)[1] if len(rows) <= FEW else ())
-        return [id_ for row, id_ in sorted(found) if row in wanted]
+        where, values = among("row", [*rows] if len(rows) <= FEW else None)
+        index = "" if where else " INDEXED BY sqlite_autoindex_documents_1"
+        found, wanted = (
+            self.database.rows(f"SELECT row, id FROM documents{index}{where} ORDER BY row", values),
+            {*rows},
+        )
+        return [id_ for row, id_ in found if row in wanted]
 
     def paths_of_all(self) -> list[tuple[int, str]]:
         """(row, path) of every document."""
-        if self.scope is None:
-            statement = "SELECT row, path FROM documents INDEXED BY documents_by_path"
-        else:
-            statement = f"SELECT row, path FROM {self._places}"
-        return self.database.rows(statement)
+        by_path = "documents INDEXED BY documents_by_path"
+        return self.database.rows(
+            f"SELECT row, path FROM {by_path if self.scope is None else self._places}"
+        )
 
     def metadata(self) -> Iterator[tuple[int, str]]:
         """(row, metadata) of every document, by row."""
@@ -357,7 +350,7 @@ class StoreView(PassageReading):
 
     def transcripts(self) -> frozenset[str]:
         """Ids of the documents in which somebody speaks."""
-        return frozenset(id_ for _, id_, names in self._speakers() if names)
+        return frozenset(self.ids(self.occasions.spoken()))
 
     def places_of_pages(self, id_: str, numbers: Iterable[int]) -> dict[int, str]:
         """What pages of a document are called, by number, as `Page.place` has it."""

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Unpack
 from generator.request import AskRequest
 from indexing.documents import Document, Figure, Hit
 from indexing.filter import Filter, Scope
-from indexing.store.limits import admitted_rows
 from indexing.store.view import DocumentEntry
 from rag_app.corpus.contents.aliases import CorpusAliases, in_any_spelling
 from rag_app.corpus.contents.collections import CorpusCollections
@@ -233,20 +232,12 @@ class CorpusReader:
 
     def nothing_matches(self, where: Filter) -> str:
         """A message if no document has the path, speaker, dates and people of a filter; else ""."""
-        from rag_app.requests.occasions import nothing_in_words, of_documents, selects
+        from rag_app.requests.naming.stored_catalogue import StoredCatalogue
 
         if aliases := self._search.aliases:
             where = in_any_spelling(where, aliases)
-        if not selects(where):
-            return ""
         with self._stores.reading() as store:
-            limited = store.limited(where, self._scope)
-            if admitted_rows(limited, of_documents(where)):
-                return ""
-            undated = replace(where, since=None, until=None, participants=(), speaker=None)
-            others = admitted_rows(limited, undated) if where.is_of_occasions else ()
-            days = limited.occasions.days() if others else {}
-        return nothing_in_words(where, [days.get(row, "") for row in others])
+            return StoredCatalogue(store.limited(where, self._scope)).nothing_within(where)
 
     def document(self, name: str, *, where: Filter | None = None) -> Document:
         """A whole document with its text, by id, path or title.

@@ -32,10 +32,7 @@ from rag_app.requests.naming.stored_catalogue import StoredCatalogue
 from rag_app.requests.occasions import (
     count_in_words,
     limited,
-    nothing_in_words,
     occasion_mentions,
-    of_documents,
-    selects,
 )
 from rag_app.requests.subject import subject_of, tidy
 from rag_app.requests.summary import MOST_DOCUMENTS
@@ -294,11 +291,9 @@ def _limited(
 
 def _unless_nothing(base: Route, catalogue: Catalogue) -> Route:
     """The route; where no document is within its limits, lines that say so."""
-    where = base.request.where
-    if not selects(where) or catalogue.count(of_documents(where)):
+    message = catalogue.nothing_within(base.request.where)
+    if not message:
         return base
-    undated = replace(where, since=None, until=None, participants=(), speaker=None)
-    message = nothing_in_words(where, catalogue.days(undated) if where.is_of_occasions else ())
     target = Target("question", "")
     return replace(base, target=target, lines=(Line(message),), abstains=True)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from indexing.cached_property import cached_property
 from indexing.filter import Filter
@@ -79,33 +79,31 @@ class Occasions:
 
     def dated(self, since: str | None, until: str | None) -> set[int]:
         """Rows of the documents of a time: days, months or years, the first and the last of it."""
-        return self._documents(f"d{since or _FIRST}", f"d{until or ''}{_LAST}")
+        bounds = f"d{since or _FIRST}", f"d{until or ''}{_LAST}"
+        return self._documents("key >= ? AND key < ?", bounds)
+
+    def spoken(self) -> set[int]:
+        """Rows of the documents in which somebody speaks."""
+        return self._documents("key >= 's' AND key < 't'", ())
 
     def taking_part(self, where: Filter) -> set[int]:
         """Rows of the documents in which all participants of a filter take part or speak."""
-        found = [self._of(self._called(Filter(participants=(one,)))) for one in where.participants]
-        return set[int].intersection(*found)
+        rows = set[int]()
+        for number, name in enumerate(where.participants):
+            one = Filter(participants=(name,))
+            keys = [
+                f"p{each}"
+                for each in self.people
+                if one.admits(id_="", title="", path="", people=(each,))
+            ]
+            values = [json.dumps(keys)]
+            found = self._documents("key IN (SELECT value FROM json_each(?))", values)
+            rows = rows & found if number else found
+        return rows
 
-    def _called(self, where: Filter) -> list[str]:
-        return [
-            one for one in self.people if where.admits(id_="", title="", path="", people=(one,))
-        ]
-
-    def _of(self, people: Collection[str]) -> set[int]:
-        rows = self._database.rows(
-            f"SELECT document FROM occasions WHERE collection IN ({self._here})"  # noqa: S608
-            " AND key IN (SELECT value FROM json_each(?))",
-            [json.dumps([f"p{one}" for one in people])],
-        )
-        return {row for (row,) in rows}
-
-    def _documents(self, since: str, until: str) -> set[int]:
-        rows = self._database.rows(
-            f"SELECT document FROM occasions WHERE collection IN ({self._here})"  # noqa: S608
-            " AND key >= ? AND key < ?",
-            [since, until],
-        )
-        return {row for (row,) in rows}
+    def _documents(self, condition: str, values: Sequence[object]) -> set[int]:
+        statement = f"SELECT document FROM occasions WHERE collection IN ({self._here})"  # noqa: S608
+        return {row for (row,) in self._database.rows(f"{statement} AND {condition}", values)}
 
     def _bound(self, kind: str, since: str = _FIRST, until: str = _LAST, order: str = "ASC") -> str:
         """What follows the letter of the first key from one to before another, or of the last."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from indexing.cached_property import cached_property
@@ -13,7 +13,13 @@ from indexing.store.derived.name_keys import beginning, joined, own_names, words
 from indexing.store.view import DocumentEntry, NamedDocument
 from indexing.text.english import DOCUMENT_WORDS, MEETING_WORDS, MONTHS, ORDINALS
 from indexing.text.terms import content_stems
-from rag_app.requests.occasions import KnownMeetings, Meetings
+from rag_app.requests.occasions import (
+    KnownMeetings,
+    Meetings,
+    nothing_in_words,
+    of_documents,
+    selects,
+)
 
 LONGEST = 16  # words of a name
 MANY = 20  # documents that one name may stand for, as a file of meetings does
@@ -160,6 +166,13 @@ class Catalogue:
                 people=self._people.get(one.id, ()),
             )
         )
+
+    def nothing_within(self, where: Filter) -> str:
+        """A message if no document has the path, speaker, dates and people of a filter; else ""."""
+        if not selects(where) or self.count(of_documents(where)):
+            return ""
+        undated = replace(where, since=None, until=None, participants=(), speaker=None)
+        return nothing_in_words(where, self.days(undated) if where.is_of_occasions else ())
 
     def people_called(self, name: str) -> tuple[str, ...]:
         """Everybody of whose name this is a word or several, in any case."""

@@ -36,12 +36,13 @@ class StoredCatalogue(Catalogue):
 
     Args:
         store: The documents, limited to those that may be read.
-        whole: Reads what all of them are called.
+        whole: Reads what all of them are called; None for each time anew.
     """
 
-    def __init__(self, store: StoreView, whole: Callable[[], Catalogue]) -> None:
+    def __init__(self, store: StoreView, whole: Callable[[], Catalogue] | None = None) -> None:
         super().__init__((), ())
-        self._store, self._whole = store, whole
+        self._store = store
+        self._whole = whole or (lambda: Catalogue.of(store.named()))
 
     def mentions(self, question: str) -> list[Mention]:
         """As `Catalogue.mentions`."""
