@@ -151,7 +151,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         " WHERE row NOT IN (SELECT document FROM facts WHERE name = 'listed')",
         "UPDATE facts SET checksum = checksum(document, CAST(name AS BLOB), CAST(value AS BLOB))"
         " WHERE name = 'listed' AND checksum = 0",
-        "CREATE TABLE occasions (collection, key TEXT, document,"
+        "CREATE TABLE occasions (collection INTEGER, key TEXT, document INTEGER,"
         " PRIMARY KEY (collection, key, document)) WITHOUT ROWID",
         "INSERT INTO occasions SELECT collection, value, document FROM memberships,"
         " json_each(occasion_keys((SELECT value FROM facts"

@@ -42,7 +42,10 @@ def fill(folder: Path, count: int, encoder: Encoder) -> str:
         store.set_fingerprint(encoder.fingerprint)
         for number in range(count):
             draw = np.random.default_rng(number)
-            lines = [f"Ana: {' '.join(draw.choice(WORDS, 300)).capitalize()}." for _ in range(12)]
+            lines = [
+                f"{name}: {' '.join(draw.choice(WORDS, 300)).capitalize()}."
+                for name in ("Ana", "Bob") * 6
+            ]
             one = document(
                 "\n\n".join(lines), name=f"/minutes/{number:05}.md", title=f"report {number:05}"
             )
