@@ -72,7 +72,7 @@ class Occasions:
     def days(self) -> dict[int, str]:
         """The day of every document that has one, by row."""
         rows = self._database.each(
-            f"SELECT DISTINCT document, key FROM occasions WHERE collection IN ({self._here})"  # noqa: S608
+            f"SELECT document, key FROM occasions WHERE collection IN ({self._here})"  # noqa: S608
             f" AND key >= 'd{_FIRST}' AND key < 'e'"
         )
         return {row: key[1:] for row, key in rows}
@@ -90,16 +90,22 @@ class Occasions:
         """Rows of the documents in which all participants of a filter take part or speak."""
         rows = set[int]()
         for number, name in enumerate(where.participants):
-            one = Filter(participants=(name,))
-            keys = [
-                f"p{each}"
-                for each in self.people
-                if one.admits(id_="", title="", path="", people=(each,))
-            ]
-            values = [json.dumps(keys)]
+            values = [json.dumps([f"p{one}" for one in self.called(name)])]
             found = self._documents("key IN (SELECT value FROM json_each(?))", values)
             rows = rows & found if number else found
         return rows
+
+    def called(self, participant: str) -> list[str]:
+        """Those people whom a participant of a filter means."""
+        one = Filter(participants=(participant,))
+        return [
+            each for each in self.people if one.admits(id_="", title="", path="", people=(each,))
+        ]
+
+    @property
+    def undated(self) -> int:
+        """How many documents have no date."""
+        return len(self._documents("key = 'd'", ()))
 
     def _documents(self, condition: str, values: Sequence[object]) -> set[int]:
         statement = f"SELECT document FROM occasions WHERE collection IN ({self._here})"  # noqa: S608

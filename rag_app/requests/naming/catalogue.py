@@ -149,8 +149,12 @@ class Catalogue:
         """How many documents a filter admits."""
         return len(self.admitted(where))
 
+    def admits_any(self, where: Filter) -> bool:
+        """Whether a filter admits a document."""
+        return self.count(where) > 0
+
     def days(self, where: Filter) -> list[str]:
-        """The day of each document that a filter admits; "" where it has none."""
+        """Days of documents that a filter admits, the first and last; "" for each without one."""
         return [self.entries[id_].occasion.day for id_ in self.admitted(where)]
 
     def admitted(self, where: Filter) -> tuple[str, ...]:
@@ -169,7 +173,7 @@ class Catalogue:
 
     def nothing_within(self, where: Filter) -> str:
         """A message if no document has the path, speaker, dates and people of a filter; else ""."""
-        if not selects(where) or self.count(of_documents(where)):
+        if not selects(where) or self.admits_any(of_documents(where)):
             return ""
         undated = replace(where, since=None, until=None, participants=(), speaker=None)
         return nothing_in_words(where, self.days(undated) if where.is_of_occasions else ())

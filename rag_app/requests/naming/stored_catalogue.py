@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import PurePosixPath
 
@@ -119,7 +120,7 @@ class StoredCatalogue(Catalogue):
 
     def meetings(self, where: Filter) -> Meetings:
         """As `Catalogue.meetings`; those of a person's own limits are read one by one."""
-        if not (where.documents or where.path or where.is_of_occasions):
+        if _is_of_all(where):
             return self._store.occasions
         rows = self._admitted(where)
         few = Catalogue.of(self._store.named(rows)) if len(rows) <= FEW else self._whole()
@@ -133,14 +134,23 @@ class StoredCatalogue(Catalogue):
         """As `Catalogue.count`."""
         return len(self._admitted(where))
 
+    def admits_any(self, where: Filter) -> bool:
+        """As `Catalogue.admits_any`."""
+        if len(names := where.participants) == 1 and _is_of_all(replace(where, participants=())):
+            return bool(self._store.occasions.called(names[0]))
+        return super().admits_any(where)
+
     def days(self, where: Filter) -> list[str]:
         """As `Catalogue.days`."""
-        days = self._store.occasions.days()
+        known = self._store.occasions
+        if _is_of_all(where):
+            return [*filter(None, (known.first, known.last)), *[""] * known.undated]
+        days = known.days()
         return [days.get(row, "") for row in self._admitted(where)]
 
     def all_dated(self, where: Filter) -> bool:
         """As `Catalogue.all_dated`."""
-        if not (where.documents or where.path or where.is_of_occasions):
+        if _is_of_all(where):
             return self._store.occasions.all_spoken_dated
         return self._whole().all_dated(where)
 
@@ -149,6 +159,11 @@ class StoredCatalogue(Catalogue):
 
     def _rows(self, ids: Sequence[str]) -> list[int]:
         return [row for row, *_ in self._store.document_rows(ids)]
+
+
+def _is_of_all(where: Filter) -> bool:
+    """Whether a filter admits every document, its collections aside."""
+    return not (where.documents or where.path or where.is_of_occasions)
 
 
 def _rows_of(words: Sequence[str]) -> Iterator[str]:
