@@ -107,9 +107,11 @@ def _begin(corpus: Path, draw: random.Random) -> dict[str, str]:
 def _make_old(corpus: Path) -> None:
     """Let a corpus be as the version before segments left it."""
     with closing(Store(corpus)) as store:
-        for table in ("segments", "unindexed", "outdated", "names"):
+        for table in ("segments", "unindexed", "outdated", "names", "occasions"):
             store.database.run(f"DROP TABLE {table}")
-        for trigger in ("document_added", "document_removed"):
+        for (trigger,) in store.database.rows(
+            "SELECT name FROM temp.sqlite_schema WHERE type = 'trigger'"
+        ):
             store.database.run(f"DROP TRIGGER {trigger}")
         store.database.run("DROP VIEW temp.current_checksums")
         store.database.run(MIGRATIONS[3][1])

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.cached_property import cached_property
+from indexing.documents import is_named
 from indexing.index.dense.faiss_index import FaissIndex
 from indexing.index.dense.vectors import Vectors
 from indexing.index.padding import Padding
@@ -206,6 +207,17 @@ class Snapshot:
     def first_passages(self) -> IntArray:
         """(documents,) position of each document's first passage."""
         return self.bounds[:-1]
+
+    def spoken_by(self, speaker: str) -> npt.NDArray[np.bool_]:
+        """(passages,) in which somebody speaks whose name holds these words (`is_named`)."""
+        mask = np.zeros(len(self.passage_rows), np.bool_)
+        for part in self.parts:
+            speakers = part.segment.speakers
+            for name in speakers.names:
+                if is_named(name, speaker):
+                    positions = part.passages.at(speakers.passages_of(name)[0])
+                    mask[positions[positions >= 0]] = True
+        return mask
 
     @cached_property
     def padding(self) -> Padding:

@@ -15,6 +15,7 @@ from indexing.change_detection import DocumentIdentity
 from indexing.errors import CollectionNotFound, InvalidRequest
 from indexing.filter import Scope
 from indexing.store.database import Database
+from indexing.store.derived.triggers import derive
 
 DEFAULT = "default"
 """The collection of whatever is added without naming one; everybody's."""
@@ -335,8 +336,7 @@ class Collections:
                 )
                 self._seal(row)
             self.bring_home()
-            self._database.run("DELETE FROM names")
-            self._database.run("UPDATE memberships SET path = path")  # which makes them again
+            derive(self._database)
 
     def bring_home(self) -> None:
         """Put documents that are in no collection into one."""

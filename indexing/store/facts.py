@@ -75,10 +75,11 @@ class Facts:
         """Keep the occasion of a document."""
         self.put(row, OCCASION, asdict(occasion) if occasion else None)
 
-    def occasions(self) -> dict[int, Occasion]:
-        """The occasion of every document that has one, by row."""
-        rows = self._database.each("SELECT document, value FROM facts WHERE name = ?", [OCCASION])
-        return {row: to_occasion(value) for row, value in rows}
+    def list_now(self, row: int) -> None:
+        """Keep what lists show of a document as it is, so that they read no text."""
+        statement = f"SELECT {LISTED_NOW} FROM documents WHERE row = ?"
+        for (value,) in self._database.rows(statement, [row]):
+            self.put(row, LISTED, json.loads(value))
 
     def copy(self, to: Database, row: int) -> None:
         """Copy the sound facts of a document to another database."""
@@ -88,6 +89,8 @@ class Facts:
             [row],
         )
         to.run_all("INSERT INTO facts VALUES (?, ?, ?, ?)", rows)
+        if all(name != LISTED for _, name, *_ in rows):
+            Facts(to).list_now(row)
 
     def drop_damaged(self) -> list[int]:
         """Drop what is not as it was written; rows of the documents that lost something.

@@ -141,4 +141,21 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "INSERT INTO names SELECT value, collection, document FROM memberships,"
         " json_each(name_keys(memberships.path, part, title))",
     ),
+    # when documents are of and who takes part, by the keys of `occasion_keys.py`, of documents of
+    # which all that lists show is there
+    (
+        "INSERT OR IGNORE INTO facts SELECT row, 'listed', json_array(length(text), words, tokens,"
+        " added, (SELECT count(*) FROM passages WHERE document = documents.row),"
+        " json((SELECT json_group_array(DISTINCT value) FROM passages, json_each(speakers)"
+        " WHERE document = documents.row))), 0 FROM documents"
+        " WHERE row NOT IN (SELECT document FROM facts WHERE name = 'listed')",
+        "UPDATE facts SET checksum = checksum(document, CAST(name AS BLOB), CAST(value AS BLOB))"
+        " WHERE name = 'listed' AND checksum = 0",
+        "CREATE TABLE occasions (collection INTEGER, key TEXT, document INTEGER,"
+        " PRIMARY KEY (collection, key, document)) WITHOUT ROWID",
+        "INSERT INTO occasions SELECT collection, value, document FROM memberships,"
+        " json_each(occasion_keys((SELECT value FROM facts"
+        " WHERE document = memberships.document AND name = 'occasion'), (SELECT value FROM facts"
+        " WHERE document = memberships.document AND name = 'listed')))",
+    ),
 )

@@ -21,7 +21,8 @@ from indexing.store.blobs import Blobs
 from indexing.store.collections import DEFAULT, Membership
 from indexing.store.database import Database, Synchronous, exists, make_folder
 from indexing.store.database import create as make_database
-from indexing.store.facts import GROWN, LISTED, LISTED_NOW, SPEAKER_NAMES
+from indexing.store.derived.triggers import derive
+from indexing.store.facts import GROWN, SPEAKER_NAMES
 from indexing.store.file_states import FileStates
 from indexing.store.records.document import DOCUMENT, to_document
 from indexing.store.reencoding import Reencoding, to_blob
@@ -162,7 +163,7 @@ class Store(StoreView):
             self.facts.put_occasion(row, document.occasion)
             self.facts.put(row, SPEAKER_NAMES, document.speaker_names)
             self.facts.put(row, GROWN, grown)
-            self._list(row)
+            self.facts.list_now(row)
             place = (document.path, document.part, document.title)
             if collection is not None:
                 before.append(Membership(self.collections.ensure(collection), *place))
@@ -171,11 +172,6 @@ class Store(StoreView):
             self.collections.put(row, before)
             self._take_place(row)
             self._put_checksums(row)
-
-    def _list(self, row: int) -> None:
-        """Keep what lists show of a document beside it, so that they read no text."""
-        ((value,),) = self.database.rows(f"SELECT {LISTED_NOW} FROM documents WHERE row = ?", [row])
-        self.facts.put(row, LISTED, json.loads(value))
 
     def _take_place(self, row: int) -> None:
         """Let a document's record have the place of its first membership."""
@@ -319,7 +315,7 @@ class Store(StoreView):
             "UPDATE passages SET speakers = ? WHERE row = ?",
             [(json.dumps(speakers_of(document, a, b)), passage) for passage, a, b in spans],
         )
-        self._list(row)
+        self.facts.list_now(row)
 
     def repair_facts(self) -> None:
         """Drop facts that are not as they were written; labels stand for lost names."""
@@ -332,3 +328,4 @@ class Store(StoreView):
                     self._put_speakers(row, to_document(values))
                     self._put_checksums(row)
                 self.index.outdate([row])
+            derive(self.database)

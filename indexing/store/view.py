@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -23,6 +23,7 @@ from indexing.filter import OWNER, Filter, Scope
 from indexing.store.collections import Collections
 from indexing.store.database import Database
 from indexing.store.derived.names import Names
+from indexing.store.derived.occasions import Occasions
 from indexing.store.facts import (
     FIGURES,
     GROWN,
@@ -40,6 +41,7 @@ from indexing.store.pictures import Pictures
 from indexing.store.records.document import DOCUMENT, to_document
 from indexing.store.records.passages import PassageReading, among
 
+FEW = 200  # documents that are looked up one by one, a page of the file for each
 LIVE = 300.0  # seconds for which a document that grew counts as being written
 
 
@@ -194,12 +196,6 @@ class StoreView(PassageReading):
             for *names, listed, collections, occasion, grown in rows
         ]
 
-    def _speakers(self) -> Iterator[tuple[int, str, list[str]]]:
-        """(row, id, who speaks in it) of every document."""
-        names = f"coalesce(json_extract({column(LISTED)}, '$[5]'), {SPEAKERS_NOW})"
-        for row, id_, listed in self.database.each(f"SELECT row, id, {names} FROM {self._places}"):
-            yield row, id_, json.loads(listed)
-
     def identities(self) -> list[DocumentIdentity]:
         """Every document by its identity, by row."""
         columns = f"id, path, part, title, digest, {column(OCCASION)}"
@@ -213,6 +209,11 @@ class StoreView(PassageReading):
     def names(self) -> Names:
         """What they are called."""
         return Names(self.database, self.scope)
+
+    @property
+    def occasions(self) -> Occasions:
+        """When they are of and who takes part, at this moment."""
+        return Occasions(self.database, self.scope)
 
     def named(self, rows: Sequence[int] | None = None) -> list[NamedDocument]:
         """Every document, or some, by row, from what is kept beside the texts."""
@@ -289,13 +290,22 @@ class StoreView(PassageReading):
 
     def rows(self) -> list[int]:
         """The row of every document, ascending."""
-        statement = "SELECT row FROM documents INDEXED BY sqlite_autoindex_documents_1 ORDER BY row"
-        if self.scope is not None:
-            statement = (
-                "SELECT DISTINCT document FROM memberships INDEXED BY memberships_by_collection"
-                f" WHERE collection IN ({self._rows}) ORDER BY document"
-            )
-        return [row for (row,) in self.database.rows(statement)]
+        return [row for (row,) in self.database.rows(f"{self._row_numbers} ORDER BY row")]
+
+    def is_larger_than(self, number: int) -> bool:
+        """Whether there are more documents than so many."""
+        rows = self.database.rows(f"{self._row_numbers} LIMIT ?", [number + 1])
+        return len(rows) > number
+
+    @property
+    def _row_numbers(self) -> str:
+        """What reads the row of every document, in any order, from where nothing else lies."""
+        if self.scope is None:
+            return "SELECT row FROM documents INDEXED BY sqlite_autoindex_documents_1"
+        return (
+            "SELECT DISTINCT document AS row FROM memberships INDEXED BY memberships_by_collection"
+            f" WHERE collection IN ({self._rows})"
+        )
 
     def documents_at(self, rows: Sequence[int]) -> list[DocumentName]:
         """The names of documents by row, in the order asked.
@@ -311,6 +321,23 @@ class StoreView(PassageReading):
             for id_, path, part, title, occasion in found
         ]
 
+    def ids(self, rows: Collection[int]) -> list[str]:
+        """The ids of documents by row, ascending."""
+        where, values = among("row", [*rows] if len(rows) <= FEW else None)
+        index = "" if where else " INDEXED BY sqlite_autoindex_documents_1"
+        found, wanted = (
+            self.database.rows(f"SELECT row, id FROM documents{index}{where} ORDER BY row", values),
+            {*rows},
+        )
+        return [id_ for row, id_ in found if row in wanted]
+
+    def paths_of_all(self) -> list[tuple[int, str]]:
+        """(row, path) of every document."""
+        by_path = "documents INDEXED BY documents_by_path"
+        return self.database.rows(
+            f"SELECT row, path FROM {by_path if self.scope is None else self._places}"
+        )
+
     def metadata(self) -> Iterator[tuple[int, str]]:
         """(row, metadata) of every document, by row."""
         return self.database.each(f"SELECT row, metadata FROM {self._documents} ORDER BY row")
@@ -321,28 +348,9 @@ class StoreView(PassageReading):
         statement = f"SELECT row, text FROM {self._documents}{where} ORDER BY row"
         return self.database.each(statement, values)
 
-    def days(self) -> dict[int, str]:
-        """The day of every document that has one, by row."""
-        return {row: one.day for row, one in self.facts.occasions().items() if one.day}
-
-    def people(self) -> dict[int, frozenset[str]]:
-        """Everybody who takes part in or speaks in each document, by row."""
-        occasions = self.facts.occasions().items()
-        people = {row: {*one.participants} for row, one in occasions}
-        for row, _, names in self._speakers():
-            if names:
-                people.setdefault(row, set()).update(names)
-        return {row: frozenset(names) for row, names in people.items()}
-
-    def people_by_id(self) -> dict[str, frozenset[str]]:
-        """The same by id, of the documents of the scope."""
-        people, nobody = self.people(), frozenset[str]()
-        rows = self.database.each(f"SELECT row, id FROM {self._places}")
-        return {id_: people.get(row, nobody) for row, id_ in rows}
-
     def transcripts(self) -> frozenset[str]:
         """Ids of the documents in which somebody speaks."""
-        return frozenset(id_ for _, id_, names in self._speakers() if names)
+        return frozenset(self.ids(self.occasions.spoken()))
 
     def places_of_pages(self, id_: str, numbers: Iterable[int]) -> dict[int, str]:
         """What pages of a document are called, by number, as `Page.place` has it."""

@@ -232,15 +232,12 @@ class CorpusReader:
 
     def nothing_matches(self, where: Filter) -> str:
         """A message if no document has the path, speaker, dates and people of a filter; else ""."""
-        from rag_app.requests.occasions import nothing_in_words, of_documents, selects
+        from rag_app.requests.naming.stored_catalogue import StoredCatalogue
 
         if aliases := self._search.aliases:
             where = in_any_spelling(where, aliases)
-        if not selects(where) or self.documents(where=of_documents(where)):
-            return ""
-        undated = replace(where, since=None, until=None, participants=(), speaker=None)
-        others = self.documents(where=undated) if where.is_of_occasions else ()
-        return nothing_in_words(where, [one.occasion.day for one in others])
+        with self._stores.reading() as store:
+            return StoredCatalogue(store.limited(where, self._scope)).nothing_within(where)
 
     def document(self, name: str, *, where: Filter | None = None) -> Document:
         """A whole document with its text, by id, path or title.

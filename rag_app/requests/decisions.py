@@ -98,7 +98,7 @@ def match(words: Words) -> Target | None:
 
 def _of_all(words: Words, groups: dict[str, str]) -> Target | None:
     """A request for matters of the register; None where it names nobody who is known."""
-    if not groups or len(words.catalogue.entries) > MOST_READ:
+    if not groups or words.catalogue.is_larger_than(MOST_READ):
         return None
     person, noun, state = (groups.get(key, "") for key in ("person", "noun", "state"))
     people = words.catalogue.people_called(person) if person else ()

@@ -9,9 +9,10 @@ was said about sales in March?"). What is taken is shown.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from typing import Protocol
 
 from indexing.filter import Filter
 from indexing.text import terms
@@ -23,19 +24,62 @@ _TAKEN = frozenset({"made", "taken", "reached", "getroffen", "gefasst", "dazu", 
 _SURE = frozenset({"latest", "meeting", "dated", "week", "with"})  # forms that name a meeting
 
 
+class Meetings(Protocol):
+    """When the documents are of that a question may be limited to, and who takes part."""
+
+    @property
+    def first(self) -> str:
+        """The first day; "" where no document has a date."""
+
+    @property
+    def last(self) -> str:
+        """The last day; "" where no document has a date."""
+
+    @property
+    def last_spoken(self) -> str:
+        """The last day of a transcript; "" where none has a date."""
+
+    @property
+    def people(self) -> frozenset[str]:
+        """Everybody who takes part or speaks in any."""
+
+    def latest_year(self, end: str) -> str:
+        """The latest year with a document of a month or day, such as "-03" or "-03-14"; or ""."""
+
+
 @dataclass(frozen=True, slots=True)
-class Meetings:
-    """The documents that a question may be limited to, by day and people.
+class KnownMeetings:
+    """Those of documents that are known: the day of each that has one, who takes part in any.
 
     Attributes:
-        days: The day of each document that has one, by id.
-        people: Everybody who takes part in each, by id.
+        days: By id.
+        people: Everybody.
         spoken: Ids of transcripts.
     """
 
     days: Mapping[str, str]
-    people: Mapping[str, frozenset[str]]
+    people: frozenset[str]
     spoken: frozenset[str] = frozenset()
+
+    @property
+    def first(self) -> str:
+        """As `Meetings.first`."""
+        return min(self.days.values(), default="")
+
+    @property
+    def last(self) -> str:
+        """As `Meetings.last`."""
+        return max(self.days.values(), default="")
+
+    @property
+    def last_spoken(self) -> str:
+        """As `Meetings.last_spoken`."""
+        return max((day for id_, day in self.days.items() if id_ in self.spoken), default="")
+
+    def latest_year(self, end: str) -> str:
+        """As `Meetings.latest_year`."""
+        days = self.days.values()
+        return max((day[:4] for day in days if day[4:].startswith(end)), default="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +143,7 @@ class _QuestionContext:
         if form == "with":
             return self._with(match)
         sure = form in _SURE
-        if not self.meetings.days or not (sure or self._may_be_of_meeting(match)):
+        if not self.meetings.last or not (sure or self._may_be_of_meeting(match)):
             return []
         if self.words.outside.search(self.question[: match.start()]):
             return []
@@ -127,8 +171,8 @@ class _QuestionContext:
 
     def _words_of_matter(self, between: str) -> int:
         """How many words between what was done and its time are neither small nor names."""
-        people = " ".join(name for each in self.meetings.people.values() for name in each)
-        known = LANGUAGES[self.words.language].stop_words | _TAKEN | {*terms.words(people)}
+        people = terms.words(" ".join(self.meetings.people))
+        known = LANGUAGES[self.words.language].stop_words | _TAKEN | {*people}
         return sum(word not in known for word in terms.words(between))
 
     def _when(self, form: str, match: re.Match[str]) -> Filter | None:
@@ -164,14 +208,13 @@ class _QuestionContext:
 
     def _with(self, match: re.Match[str]) -> list[OccasionMention]:
         """People whom the words after "with" name, as far as they are names."""
-        everybody = {name for people in self.meetings.people.values() for name in people}
         names: list[str] = []
         end = match.start("names")
         both = self.words.both
         for part in re.finditer(
             rf"(?:\s*(?:,|{both}|&)\s+)?([^,&]+?)(?=\s*(?:,|&|\b{both}\b|$))", match["names"]
         ):
-            name = _name(part[1], everybody)
+            name = _name(part[1], self.meetings.people)
             if name is None:
                 break
             names.append(name)
@@ -198,15 +241,13 @@ class _QuestionContext:
         end = f"-{month:02d}" + (f"-{int(day[1]):02d}" if day else "")
         if year:
             return _checked(year[1] + end)
-        days = self.meetings.days.values()
-        years = sorted({each[:4] for each in days if each[4:].startswith(end)})
-        return _checked((years or [max(days)[:4]])[-1] + end)
+        return _checked((self.meetings.latest_year(end) or self.meetings.last[:4]) + end)
 
 
 def _is_before_all(where: Filter, meetings: Meetings) -> bool:
     """Whether a time lies before every document that has a date, so that it is of the matter."""
     until = where.until or ""
-    return bool(until) and min(meetings.days.values())[: len(until)] > until
+    return bool(until) and meetings.first[: len(until)] > until
 
 
 def limited(where: Filter, mentions: Sequence[OccasionMention]) -> Filter:
@@ -220,7 +261,7 @@ def limited(where: Filter, mentions: Sequence[OccasionMention]) -> Filter:
     return where
 
 
-def _name(words: str, everybody: set[str]) -> str | None:
+def _name(words: str, everybody: Collection[str]) -> str | None:
     """The longest beginning of some words that is somebody's name, or a word of it."""
     row = words.split()
     for length in range(min(len(row), 5), 0, -1):
@@ -238,8 +279,7 @@ def _latest(kind: str, meetings: Meetings) -> str | None:
     """The last day of a transcript, or of any document where no transcript has a date."""
     if kind.strip():
         return None  # which one of its kind is the last, only its name could tell
-    spoken = [day for id_, day in meetings.days.items() if id_ in meetings.spoken]
-    return max(spoken or meetings.days.values())
+    return meetings.last_spoken or meetings.last
 
 
 def _checked(value: str) -> tuple[str, str] | None:

@@ -32,10 +32,7 @@ from rag_app.requests.naming.stored_catalogue import StoredCatalogue
 from rag_app.requests.occasions import (
     count_in_words,
     limited,
-    nothing_in_words,
     occasion_mentions,
-    of_documents,
-    selects,
 )
 from rag_app.requests.subject import subject_of, tidy
 from rag_app.requests.summary import MOST_DOCUMENTS
@@ -267,8 +264,8 @@ def _limited(
     where = limited(request.where, mentions)
     if where == request.where:
         return None
-    ids = catalogue.admitted(where)
-    name = " and ".join(ids) if 1 <= len(ids) <= MOST_DOCUMENTS else ""
+    number = catalogue.count(where)
+    name = " and ".join(catalogue.admitted(where)) if 1 <= number <= MOST_DOCUMENTS else ""
     subject = named = text
     for one in reversed(mentions):
         subject = f"{subject[: one.start]} {subject[one.end :]}"
@@ -278,11 +275,11 @@ def _limited(
     subject = subject if len(subject.split()) > 2 else text
     narrow = replace(request, where=where, subject=subject)
     base = _routed(narrow, subject, named if name else subject, catalogue)
-    base = replace(base, limits=count_in_words(where, len(ids)))
+    base = replace(base, limits=count_in_words(where, number))
     required: re.Pattern[str] | None = None
-    if all(one.sure for one in mentions) and (ids or catalogue.all_dated(request.where)):
+    if all(one.sure for one in mentions) and (number or catalogue.all_dated(request.where)):
         day = where.since if where.since == where.until else None
-        if ids or not day or "-" not in day or where.participants:
+        if number or not day or "-" not in day or where.participants:
             return base
         required = day_pattern(day)
     unlimited = where.occasion_in_words()
@@ -294,12 +291,9 @@ def _limited(
 
 def _unless_nothing(base: Route, catalogue: Catalogue) -> Route:
     """The route; where no document is within its limits, lines that say so."""
-    where = base.request.where
-    if not selects(where) or catalogue.admitted(of_documents(where)):
+    message = catalogue.nothing_within(base.request.where)
+    if not message:
         return base
-    undated = replace(where, since=None, until=None, participants=(), speaker=None)
-    others = catalogue.admitted(undated) if where.is_of_occasions else ()
-    message = nothing_in_words(where, [catalogue.entries[id_].occasion.day for id_ in others])
     target = Target("question", "")
     return replace(base, target=target, lines=(Line(message),), abstains=True)
 

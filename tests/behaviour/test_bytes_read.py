@@ -10,12 +10,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
+from datetime import date, timedelta
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from indexing.documents import Figure
+from indexing.documents import Figure, Occasion
 from indexing.encoder.encoder import Encoder
 from indexing.encoder.pooling import EncodedDocument
 from indexing.files import document
@@ -40,10 +42,16 @@ def fill(folder: Path, count: int, encoder: Encoder) -> str:
         store.set_fingerprint(encoder.fingerprint)
         for number in range(count):
             draw = np.random.default_rng(number)
-            lines = [f"Ana: {' '.join(draw.choice(WORDS, 300)).capitalize()}." for _ in range(12)]
+            lines = [
+                f"{name}: {' '.join(draw.choice(WORDS, 300)).capitalize()}."
+                for name in ("Ana", "Bob") * 6
+            ]
             one = document(
                 "\n\n".join(lines), name=f"/minutes/{number:05}.md", title=f"report {number:05}"
             )
+            day = date(2026, 6, 30) - timedelta(days=number)
+            guests = ("Cem Aydin",) if number < 5 else ()
+            one = replace(one, occasion=Occasion(day.isoformat(), "file name", guests))
             spans = split(one)
             own = draw.standard_normal((len(spans) + 1, encoder.fingerprint.dimension))
             own = (own / np.linalg.norm(own, axis=1, keepdims=True)).astype(np.float32)
@@ -79,6 +87,14 @@ def actions(id_: str) -> dict[str, Callable[[Corpus], object]]:
         "show by title": lambda corpus: corpus.document("report 00007"),
         "ask": lambda corpus: corpus.seen_by(mine).ask(f"According to report 00007, {QUESTION}"),
         "search of a person": lambda corpus: corpus.seen_by(mine).search(QUESTION),
+        "a month": lambda corpus: corpus.seen_by(mine).ask("What did Ana say in May?"),
+        "a meeting with somebody": lambda corpus: corpus.ask(
+            f"In the meeting with Cem, {QUESTION}"
+        ),
+        "since a day": lambda corpus: corpus.seen_by(mine).ask(QUESTION, since="2026-06-20"),
+        "who takes part": lambda corpus: corpus.search(QUESTION, participants=("Cem",)),
+        "what somebody says": lambda corpus: corpus.seen_by(mine).ask(QUESTION, speaker="Ana"),
+        "a path": lambda corpus: corpus.search(QUESTION, path="minutes/00007.md"),
     }
 
 

@@ -54,7 +54,7 @@ class Names:
         )
         return sorted(row for (row,) in rows)
 
-    def likely(self, name: str, folder: str) -> list[int]:
+    def likely(self, name: str, folder: str = _LAST) -> list[int]:
         """Rows of the documents that have a name, or one that begins as a folder's, anywhere."""
         rows = self._database.rows(
             "SELECT DISTINCT document FROM names"  # noqa: S608

@@ -7,9 +7,18 @@ repaired.
 from __future__ import annotations
 
 import sqlite3
+from typing import TYPE_CHECKING
 
 from indexing.store.checksums import CURRENT_CHECKSUMS, checksum
-from indexing.store.derived.name_keys import NAME_TRIGGERS, name_keys
+from indexing.store.derived.name_keys import NAME_TRIGGERS, NAMES_NOW, name_keys
+from indexing.store.derived.occasion_keys import (
+    OCCASION_TRIGGERS,
+    OCCASIONS_NOW,
+    occasion_keys,
+)
+
+if TYPE_CHECKING:
+    from indexing.store.database import Database
 
 FOR_EACH_CONNECTION = (
     CURRENT_CHECKSUMS,
@@ -20,11 +29,23 @@ FOR_EACH_CONNECTION = (
     " INSERT OR REPLACE INTO outdated"
     " SELECT OLD.row, seq FROM sqlite_sequence WHERE name = 'segments'; END",
     *NAME_TRIGGERS,
+    *OCCASION_TRIGGERS,
 )
 """For a connection to a database of the present format."""
+
+DERIVED = {"names": NAMES_NOW, "occasions": OCCASIONS_NOW}
+"""What each table holds that is derived from the places and facts of documents."""
 
 
 def register(connection: sqlite3.Connection) -> None:
     """Teach a connection the SQL functions that the schema and statements use."""
     connection.create_function("checksum", -1, checksum, deterministic=True)
     connection.create_function("name_keys", 3, name_keys, deterministic=True)
+    connection.create_function("occasion_keys", 2, occasion_keys, deterministic=True)
+
+
+def derive(database: Database) -> None:
+    """Make all that is derived from places and facts again, within a transaction."""
+    for table, now in DERIVED.items():
+        database.run(f"DELETE FROM {table}")  # noqa: S608 - a name of `DERIVED`
+        database.run(f"INSERT INTO {table} {now}")

@@ -11,7 +11,7 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from indexing.documents import Passage, is_named
+from indexing.documents import Passage
 from indexing.errors import DocumentNotFound
 from indexing.store.database import Database
 
@@ -59,12 +59,6 @@ class PassageReading:
             (Passage(start, end, tuple(json.loads(who)), time, page), text)
             for start, end, who, time, page, text in rows_found
         ]
-
-    def passages_spoken_by(self, speaker: str) -> npt.NDArray[np.int64]:
-        """Rows of the passages in which someone speaks whose name holds these words."""
-        rows = self.database.rows("SELECT row, speakers FROM passages WHERE speakers != '[]'")
-        hits = [r for r, who in rows if any(is_named(each, speaker) for each in json.loads(who))]
-        return np.array(hits, np.int64)
 
     def passage_rows(self) -> list[PassageRow]:
         """Every passage, by document row and position."""

@@ -25,8 +25,7 @@ from indexing.store.blobs import BLOB_CHECKSUM
 from indexing.store.checksums import checksum
 from indexing.store.collections import COLLECTION_CHECKSUM, MEMBERSHIP_CHECKSUM
 from indexing.store.database import Database
-from indexing.store.derived.name_keys import NAMES_NOW
-from indexing.store.derived.triggers import register
+from indexing.store.derived.triggers import DERIVED, register
 from indexing.store.facts import FACT_CHECKSUM
 from indexing.store.migrations import MIGRATIONS
 
@@ -120,7 +119,8 @@ def verify(
     """
     with database.reading():
         damages = [*_database(database), *_fingerprint(database)]
-        damages += [*_collections(database), *_facts(database)]
+        named = [*_collections(database), *_facts(database)]
+        damages += named or _derived(database)
         sound = not any(one.what == "fingerprint" for one in damages)
         fingerprint = fingerprint_of(database) if sound else None
         rows, names = document_rows(database), document_names(database)
@@ -238,16 +238,7 @@ def _collections(database: Database) -> Iterator[Damage]:
             "SELECT count(*) FROM documents WHERE row NOT IN (SELECT document FROM memberships)"
         ),
     }
-    found = [*_counted("collections", faults, database)]
-    if not found:  # which names are derived from
-        derived = {
-            "{} names are not those of the documents": (
-                f"SELECT (SELECT count(*) FROM ({NAMES_NOW} EXCEPT SELECT * FROM names))"  # noqa: S608
-                f" + (SELECT count(*) FROM (SELECT * FROM names EXCEPT {NAMES_NOW}))"
-            )
-        }
-        found = [*_counted("collections", derived, database)]
-    yield from found
+    yield from _counted("collections", faults, database)
 
 
 def _counted(what: str, faults: dict[str, str], database: Database) -> Iterator[Damage]:
@@ -273,6 +264,18 @@ def _facts(database: Database) -> Iterator[Damage]:
         ),
     }
     yield from _counted("facts", faults, database)
+
+
+def _derived(database: Database) -> Iterator[Damage]:
+    """What is derived from places and facts, and is not what it should be."""
+    faults = {
+        f"{{}} {table} are not those of the documents": (
+            f"SELECT (SELECT count(*) FROM ({now} EXCEPT SELECT * FROM {table}))"  # noqa: S608
+            f" + (SELECT count(*) FROM (SELECT * FROM {table} EXCEPT {now}))"
+        )
+        for table, now in DERIVED.items()
+    }
+    yield from _counted("collections", faults, database)
 
 
 def _document(database: Database, row: int, fingerprint: Fingerprint | None) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from indexing.cached_property import cached_property
@@ -13,7 +13,13 @@ from indexing.store.derived.name_keys import beginning, joined, own_names, words
 from indexing.store.view import DocumentEntry, NamedDocument
 from indexing.text.english import DOCUMENT_WORDS, MEETING_WORDS, MONTHS, ORDINALS
 from indexing.text.terms import content_stems
-from rag_app.requests.occasions import Meetings
+from rag_app.requests.occasions import (
+    KnownMeetings,
+    Meetings,
+    nothing_in_words,
+    of_documents,
+    selects,
+)
 
 LONGEST = 16  # words of a name
 MANY = 20  # documents that one name may stand for, as a file of meetings does
@@ -23,6 +29,7 @@ _WORD = re.compile(r"[^\W_]+")
 ID = re.compile(r"[0-9a-f]{12}")
 _DETERMINER = r"(?:(?:the|this|that|our|my|your|whole|entire|full|complete|same)\s+)*"
 _NOUNS = "|".join(sorted(DOCUMENT_WORDS | MEETING_WORDS))
+_LAST_NOUN = re.compile(rf"\s+(?:{_NOUNS})$", re.IGNORECASE)
 _SOURCES = "document|file|transcript|recording"
 _NOUN = rf"(?:(?:{_NOUNS})\s+)?(?:(?:called|named|titled)\s+)?"
 _THIS = re.compile(
@@ -127,12 +134,28 @@ class Catalogue:
         every = {word for one in self.entries.values() for word in words_of(one.title)}
         return frozenset(every.intersection(words))
 
+    def is_larger_than(self, number: int) -> bool:
+        """Whether there are more documents than so many."""
+        return len(self.entries) > number
+
     def meetings(self, where: Filter) -> Meetings:
         """The documents that a filter admits, by day and people."""
         ids = self.admitted(where)
         days = {id_: day for id_ in ids if (day := self.entries[id_].occasion.day)}
-        people = {id_: self._people.get(id_, frozenset()) for id_ in ids}
-        return Meetings(days, people, self.transcripts)
+        people = frozenset(name for id_ in ids for name in self._people.get(id_, ()))
+        return KnownMeetings(days, people, self.transcripts)
+
+    def count(self, where: Filter) -> int:
+        """How many documents a filter admits."""
+        return len(self.admitted(where))
+
+    def admits_any(self, where: Filter) -> bool:
+        """Whether a filter admits a document."""
+        return self.count(where) > 0
+
+    def days(self, where: Filter) -> list[str]:
+        """Days of documents that a filter admits, the first and last; "" for each without one."""
+        return [self.entries[id_].occasion.day for id_ in self.admitted(where)]
 
     def admitted(self, where: Filter) -> tuple[str, ...]:
         """Ids of the documents that a filter admits."""
@@ -148,10 +171,16 @@ class Catalogue:
             )
         )
 
+    def nothing_within(self, where: Filter) -> str:
+        """A message if no document has the path, speaker, dates and people of a filter; else ""."""
+        if not selects(where) or self.admits_any(of_documents(where)):
+            return ""
+        undated = replace(where, since=None, until=None, participants=(), speaker=None)
+        return nothing_in_words(where, self.days(undated) if where.is_of_occasions else ())
+
     def people_called(self, name: str) -> tuple[str, ...]:
         """Everybody of whose name this is a word or several, in any case."""
-        sought = {*words_of(name)}
-        people = {one for each in self._people.values() for one in each}
+        sought, people = {*words_of(name)}, self.meetings(Filter()).people
         return tuple(sorted(one for one in people if sought and sought <= {*words_of(one)}))
 
     def all_dated(self, where: Filter) -> bool:
@@ -202,19 +231,27 @@ class Catalogue:
         return tuple(matches) if len(matches) == 1 else ()
 
     def _resolve_one(self, text: str, scope: Collection[str]) -> tuple[str, ...]:
-        every = tuple(scope) or tuple(self.entries)
         if _THIS.fullmatch(text):
+            every = tuple(scope) or (() if self.is_larger_than(1) else tuple(self.entries))
             return every if len(every) == 1 else ()
-        bare = re.sub(rf"^{_DETERMINER}", "", text, flags=re.IGNORECASE)
-        called = re.sub(rf"^{_NOUN}", "", bare, flags=re.IGNORECASE)
-        noun = re.search(rf"\s+(?:{_NOUNS})$", bare, flags=re.IGNORECASE)
-        forms = [text, bare, called, bare[: noun.start()] if noun else bare]
-        for form in forms:
+        name = self._called(text)
+        return self._within(name.ids if name else self._called_in_part(text), scope)
+
+    def _called(self, text: str) -> Name | None:
+        """What a phrase is as a whole, with or without what it calls a document."""
+        bare = _bare(text)
+        called, noun = re.sub(rf"^{_NOUN}", "", bare, flags=re.IGNORECASE), _LAST_NOUN.search(bare)
+        for form in (text, bare, called, bare[: noun.start()] if noun else bare):
             if not form or (form == bare != text and form.isalpha()):
                 continue  # "the budget" may well be the thing
             if name := self._names.get(joined(form)):
-                return self._within(name.ids, scope)
-        return self._within(self._part_of_name(words_of(bare), noun is not None), scope)
+                return name
+        return None
+
+    def _called_in_part(self, text: str) -> tuple[str, ...]:
+        """The one document of whose name a phrase is a part."""
+        bare = _bare(text)
+        return self._part_of_name(words_of(bare), _LAST_NOUN.search(bare) is not None)
 
     def _part_of_name(self, words: tuple[str, ...], has_noun: bool) -> tuple[str, ...]:
         """The one document whose name holds two words or more in a row.
@@ -320,6 +357,11 @@ class Catalogue:
             yield id_, ("meeting", str(number)), False
             if 1 <= number <= len(ORDINALS):
                 yield id_, (ORDINALS[number - 1], "meeting"), False
+
+
+def _bare(text: str) -> str:
+    """A phrase without "the" and the like before it."""
+    return re.sub(rf"^{_DETERMINER}", "", text, flags=re.IGNORECASE)
 
 
 def names_of(

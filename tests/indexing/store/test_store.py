@@ -50,8 +50,8 @@ def test_everything_comes_back(store: Store) -> None:
             *(getattr(document(), name) for name in DocumentIdentity.__dataclass_fields__)
         )
     ]
-    assert reopened.days() == {row: "2026-03-14"}
-    assert reopened.people() == {row: {"Ana", "Łukasz"}}
+    assert reopened.occasions.days() == {row: "2026-03-14"}
+    assert reopened.occasions.people == {"Ana", "Łukasz"}
 
 
 def test_a_speaker_gets_another_name_and_nothing_else_changes(store: Store) -> None:

@@ -7,11 +7,11 @@ from datetime import date
 import pytest
 
 from indexing.filter import Filter
-from rag_app.requests.occasions import Meetings, nothing_in_words, occasion_mentions
+from rag_app.requests.occasions import KnownMeetings, nothing_in_words, occasion_mentions
 
-MEETINGS = Meetings(
+MEETINGS = KnownMeetings(
     {"a": "2026-03-14", "b": "2026-05-12", "c": "2025-03-02", "report": "2026-06-30"},
-    {"a": frozenset({"Ada Park", "Bob Stone"}), "b": frozenset({"Cem Aydin"})},
+    frozenset({"Ada Park", "Bob Stone", "Cem Aydin"}),
     frozenset("abc"),
 )
 TODAY = date(2026, 11, 22)  # a Sunday
@@ -136,7 +136,7 @@ def test_what_does_not(question: str) -> None:
 
 
 def test_without_dates_or_people_there_is_nothing_to_limit_to() -> None:
-    nothing = Meetings({}, {})
+    nothing = KnownMeetings({}, frozenset())
     for question in ("What did we decide in March?", "What was said in the meeting with Bob?"):
         assert occasion_mentions(question, lambda: nothing, today=TODAY) == []
 
