@@ -23,6 +23,7 @@ from rag_app.requests import (
     mentions,
     section,
     speakers,
+    standing,
     summary,
 )
 from rag_app.requests.german import in_english
@@ -181,6 +182,9 @@ class Router:
             spelling: Of its documents; None where misspelled words stay as they are.
         """
         catalogue = self._catalogue(store)
+        told = standing.target_of(request.question) if request.read_as == "auto" else None
+        if told is not None:  # what is told of later may be in no document yet
+            return Route(request, told, standing.lines(told))
         aliases = request.aliases
         text = aliases.named(request.question)
         spelled = aliases.spelled([request.question]).items()

@@ -188,7 +188,7 @@ def test_the_command_and_its_report(corpus: Corpus, out: Path) -> None:
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 4, done.output
     assert 'now: "The open day is on the ninth of May."' in done.stdout
-    assert "new among the evidence: news" in done.stdout
+    assert "new or higher among the evidence: news" in done.stdout
     assert "same words: What is the budget" in done.stdout
     shown = report.read_text("utf-8")
     assert 'changed since the last report: <a href="#q2">2</a>, <a href="#q3">3</a>' in shown
