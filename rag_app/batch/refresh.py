@@ -1,9 +1,9 @@
 """Which answers of a batch are overtaken: their quotes are looked up again, and their evidence.
 
 An answer is overtaken if one of its quotes no longer stands where it stood, or if its evidence is
-another: near the passages that it quotes or above them there is one that was not, or they stand in
-another order. Its line then becomes that of a new answer, with the former one and what became of
-its quotes as `before`.
+another: near the passages that it quotes or above them there is one that was not among it, or that
+has passed others of it. Its line then becomes that of a new answer, with the former one and what
+became of its quotes as `before`.
 """
 
 from __future__ import annotations
@@ -185,12 +185,11 @@ def _new_evidence(record: Json, evidence: Evidence) -> Iterator[str]:
         and one["start"] < span.end
     ]
     last = min(quoted, default=float("-inf"))
-    leading = [span for span in spans if span.score >= min(NEAR * last, last)]
-    ranks = [rank.get(_digest(span)) for span in leading]
-    for at, span in enumerate(leading):
-        later = [one for one in ranks[at:] if one is not None]
-        before = ranks[at]
-        if before is None or before > min(later):
+    ranks = [rank.get(_digest(span)) for span in spans]
+    for at, span in enumerate(spans):
+        before, overtaken = ranks[at], [one for one in ranks[at + 1 :] if one is not None]
+        is_higher = quoted and before is not None and before > min(overtaken, default=before)
+        if span.score >= min(NEAR * last, last) and (before is None or is_higher):
             yield span.document.title
 
 
