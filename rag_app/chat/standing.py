@@ -32,11 +32,11 @@ def begun(corpus: SharedCorpus, exchange: Exchange, reader: Scope) -> Exchange |
     target = target_of(exchange.question) if exchange.read_as == "auto" else None
     if target is None:
         return None
-    begun = replace(exchange, standing=secrets.token_hex(8))
-    list(question_of(corpus, begun, reader).new())
+    asked = replace(exchange, standing=secrets.token_hex(8))
+    list(question_of(corpus, asked, reader).new())
     said = events(AskRequest(exchange.question), target, lines(target, stands=True), 0.0)
     answer = next(one.answer for one in said if isinstance(one, AnswerReady))
-    return replace(begun, state="done", text=answer.text, answer=answer, note="")
+    return replace(asked, state="done", text=answer.text, answer=answer, note="")
 
 
 def question_of(corpus: SharedCorpus, exchange: Exchange, reader: Scope) -> StandingQuestions:

@@ -81,7 +81,7 @@ def test_a_place_is_told_after_a_crash_before_the_next_one(corpus: Corpus, tmp_p
     corpus.add([path])
     told = standing.new()
     first, second = next(told), next(told)
-    told.close()  # type: ignore[attr-defined]
+    told.close()
     assert first.citation.quote == "Budget number 0 is cut."
     assert quotes(corpus.standing("budget").new()) == [
         second.citation.quote,
