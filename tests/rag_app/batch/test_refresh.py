@@ -114,10 +114,8 @@ def test_another_order_of_the_leading_evidence(
     starts = [0, *(one.end() for one in re.finditer(r"\. ", text)), len(text) + 1]
 
     def evidence(scores: tuple[float, ...]) -> Evidence:
-        spans = [
-            Span(whole, *at, score)
-            for *at, score in zip(starts, [one - 1 for one in starts[1:]], scores, strict=False)
-        ]
+        places = zip(starts, starts[1:], scores, strict=False)
+        spans = [Span(whole, start, end - 1, score) for start, end, score in places]
         return Evidence(tuple(sorted(spans, key=lambda one: -one.score)), ())
 
     kept, _ = evidence_kept(Answer("Who leads it?", "", mode="quote"), evidence((9, 8, 1)))
