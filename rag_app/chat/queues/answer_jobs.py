@@ -15,7 +15,7 @@ from indexing.filter import Filter, Scope
 from rag_app.chat.conversation import Conversation, Exchange, PositionCheckRecord
 from rag_app.chat.conversation_store import ConversationStore
 from rag_app.chat.queues.question_queue import QuestionQueue, Waiting
-from rag_app.chat.standing import begun
+from rag_app.chat.queues.standing import begun
 
 WAITING = "this conversation is waiting for an answer; stop it, or wait until it is done"
 CHANGED = "this conversation has changed in another window; look at it as it is now, then try again"

@@ -12,7 +12,7 @@ from indexing.error_log import logged
 from indexing.errors import Busy, CollectionNotFound, InvalidRequest, RagAppError
 from indexing.filter import Scope
 from rag_app.chat.queues.question_queue import Stopped
-from rag_app.chat.standing import question_of, standing_in, stopped, with_told
+from rag_app.chat.queues.standing import question_of, standing_in, stopped, with_told
 
 if TYPE_CHECKING:
     from generator.answer import Citation

@@ -19,7 +19,7 @@ from rag_app.chat.conversation import Conversation, Exchange
 from rag_app.chat.conversation_store import login_key, new_key
 from rag_app.chat.page import export
 from rag_app.chat.page import html as view
-from rag_app.chat.standing import (
+from rag_app.chat.queues.standing import (
     MOST_IN_MESSAGE,
     MOST_PLACES,
     question_of,
