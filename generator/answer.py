@@ -18,6 +18,7 @@ Kind = Literal[
     "decisions",
     "introduction",
     "instances",
+    "standing",
 ]
 """What a request is: looked up, answered from the store, or all that a search finds."""
 EvidenceUnit = Literal["auto", "documents", "passages"]

@@ -47,7 +47,7 @@ def passage_mask(
     if replace(filter_, collections=(), speaker=None) or store.scope is not None:
         mask = np.isin(snapshot.document_rows, admitted_rows(store, filter_))[snapshot.owner]
     else:
-        mask = np.ones(len(snapshot.passage_rows), np.bool_)
+        mask = np.ones(snapshot.passages, np.bool_)
     if filter_.speaker:
         mask &= snapshot.spoken_by(filter_.speaker)
     return np.asarray(mask, np.bool_)

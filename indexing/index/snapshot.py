@@ -210,7 +210,7 @@ class Snapshot:
 
     def spoken_by(self, speaker: str) -> npt.NDArray[np.bool_]:
         """(passages,) in which somebody speaks whose name holds these words (`is_named`)."""
-        mask = np.zeros(len(self.passage_rows), np.bool_)
+        mask = np.zeros(self.passages, np.bool_)
         for part in self.parts:
             speakers = part.segment.speakers
             for name in speakers.names:

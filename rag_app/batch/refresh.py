@@ -1,8 +1,9 @@
 """Which answers of a batch are overtaken: their quotes are looked up again, and their evidence.
 
-An answer is overtaken if one of its quotes no longer stands where it stood, or if a passage that
-was not among its evidence now ranks there, near the passages that it quotes or above them. Its line
-then becomes that of a new answer, with the former one and what became of its quotes as `before`.
+An answer is overtaken if one of its quotes no longer stands where it stood, or if its evidence is
+another: near the passages that it quotes or above them there is one that was not among it, or that
+has passed others of it. Its line then becomes that of a new answer, with the former one and what
+became of its quotes as `before`.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Change:
         question: Its text.
         reason: Quotes that are not the same; new evidence; or that documents changed, where the
             answer is computed from all of them, or an earlier version did not keep its evidence.
-        documents: Titles of those whose passages are new among the evidence.
+        documents: Titles of those whose passages are new or higher among the evidence.
         changed: Whether the answer has other words now; else other places at most.
         before: The former answer, its quotes with what became of each as `now`.
         after: The line as it is now.
@@ -138,7 +139,7 @@ class Refresh:
     def _reason(
         self, record: Json, quotes: Sequence[Json], question: Question
     ) -> tuple[Reason | None, list[str]]:
-        """Why an answer is overtaken, and titles of documents that are new in its evidence."""
+        """Why an answer is overtaken, and titles of what is new or higher in its evidence."""
         if any(one["now"]["standing"] != "same" for one in quotes):
             return "quotes", []
         try:
@@ -172,8 +173,9 @@ class Refresh:
 
 
 def _new_evidence(record: Json, evidence: Evidence) -> Iterator[str]:
-    """Titles of what is new among the evidence, and ranks near what is quoted or above it."""
-    spans, known = _read(evidence, record["mode"]), set(record["evidence"])
+    """Titles of what is new or higher among what ranks near what is quoted or above it."""
+    spans = _read(evidence, record["mode"])
+    rank = {digest: at for at, digest in reversed([*enumerate(record["evidence"])])}
     quoted = [
         span.score
         for span in spans
@@ -183,8 +185,11 @@ def _new_evidence(record: Json, evidence: Evidence) -> Iterator[str]:
         and one["start"] < span.end
     ]
     last = min(quoted, default=float("-inf"))
-    for span in spans:
-        if span.score >= min(NEAR * last, last) and _digest(span) not in known:
+    ranks = [rank.get(_digest(span)) for span in spans]
+    for at, span in enumerate(spans):
+        before, overtaken = ranks[at], [one for one in ranks[at + 1 :] if one is not None]
+        is_higher = quoted and before is not None and before > min(overtaken, default=before)
+        if span.score >= min(NEAR * last, last) and (before is None or is_higher):
             yield span.document.title
 
 

@@ -15,6 +15,7 @@ from rag_app.chat.model_choice import ModelChoice
 from rag_app.chat.queues.answer_jobs import AnswerJobs
 from rag_app.chat.queues.ingest_queue import IngestQueue
 from rag_app.chat.queues.question_queue import QuestionQueue
+from rag_app.chat.queues.tellings import Tellings
 from rag_app.chat.readiness import Readiness
 from rag_app.chat.removal_notice import RemovalNotices
 from rag_app.chat.uploads import MAX_RECORDING, Uploads
@@ -41,6 +42,7 @@ class Application:
         questions: The queue in front of the model.
         conversations: Stored conversations.
         jobs: Answers in progress.
+        tellings: What is new for standing questions.
         uploads: Uploaded files.
         ingest_queue: Uploaded files on their way into the corpus.
         document_list: The documents that the page lists.
@@ -60,6 +62,7 @@ class Application:
     questions: QuestionQueue
     conversations: ConversationStore
     jobs: AnswerJobs
+    tellings: Tellings
     uploads: Uploads
     ingest_queue: IngestQueue
     document_list: DocumentList
@@ -101,6 +104,7 @@ class Application:
         cores = Cores()
         questions = QuestionQueue(corpus, cores)
         conversations = ConversationStore(corpus.folder / CHATS)
+        jobs = AnswerJobs(questions, conversations)
         models = ModelChoice(corpus, fixed=model_named, people=people)
         models.restore()
         uploads = Uploads(
@@ -114,7 +118,8 @@ class Application:
             answer=answer,
             questions=questions,
             conversations=conversations,
-            jobs=AnswerJobs(questions, conversations),
+            jobs=jobs,
+            tellings=Tellings(questions, conversations, jobs),
             uploads=uploads,
             ingest_queue=ingest_queue,
             document_list=DocumentList(corpus, uploads),

@@ -117,6 +117,9 @@ class Exchange:
         form: In what form.
         rating: What whoever asked thinks of the answer; "" for nothing.
         read_as: "question" where it is looked up as it is, in all documents.
+        standing: The name of the standing question that it asks, as long as that is told of what
+            is new; "" for any other question.
+        told: Whether nobody asked it: it tells what is new for the standing question of that name.
     """
 
     question: str
@@ -132,6 +135,8 @@ class Exchange:
     rating: Rating = ""
     form: Form = "usual"
     read_as: ReadAs = "auto"
+    standing: str = ""
+    told: bool = False
 
     @property
     def over(self) -> bool:
@@ -210,7 +215,7 @@ class Conversation:
 
     def turns(self) -> tuple[Turn, ...]:
         """The turns so far, for the prompt of the next answer."""
-        return tuple(Turn(each.question, each.text) for each in self.exchanges)
+        return tuple(Turn(each.question, each.text) for each in self.exchanges if not each.told)
 
     def with_exchange(self, number: int, exchange: Exchange) -> Conversation:
         """The conversation with one of its exchanges replaced."""

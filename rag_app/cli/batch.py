@@ -196,7 +196,7 @@ def _say_change(change: Change) -> None:
     """A question that was asked again: why, what its answer was, and what it is now."""
     say(f"{'changed' if change.changed else 'same words'}: {field(change.question)}")
     if change.documents:
-        say(f"  new among the evidence: {field(', '.join(change.documents))}")
+        say(f"  new or higher among the evidence: {field(', '.join(change.documents))}")
     _say_text("-", change.before)
     for one in change.before["citations"]:
         now = one["now"]

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from indexing.errors import CollectionNotFound, CorpusNotFound
-from indexing.filter import Scope
+from indexing.filter import Filter, Scope
 from indexing.store.collections import Collection
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from indexing.ocr.reading import OcrSettings
     from rag_app.corpus.contents.collections import CorpusCollections
     from rag_app.corpus.reader import CorpusReader
+    from rag_app.corpus.watching.standing_questions import StandingQuestions
 
 
 class SharedCorpus(Protocol):
@@ -74,6 +75,10 @@ class SharedCorpus(Protocol):
     def remove(  # noqa: D102
         self, names: Iterable[str | Path], *, collection: str | None = None
     ) -> int: ...
+
+    def standing(  # noqa: D102
+        self, *questions: str, where: Filter | None = None, reader: Scope = ..., name: str = ""
+    ) -> StandingQuestions: ...
 
     def waiting(self, seconds: float) -> AbstractContextManager[None]: ...  # noqa: D102
 

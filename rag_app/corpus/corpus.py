@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from indexing.documents import Document
 from indexing.encoder.settings import EncoderSettings
-from indexing.filter import OWNER, Filter
+from indexing.filter import OWNER, Filter, Scope
 from indexing.limits import FileLimits
 from indexing.store.collections import DEFAULT
 from indexing.store.database import Synchronous
@@ -232,20 +232,31 @@ class Corpus(CorpusMaintenance):
             self._indexes.refresh(store)
         return len(ids)
 
-    def standing(self, *questions: str, collection: str | None = None) -> StandingQuestions:
+    def standing(
+        self,
+        *questions: str,
+        collection: str | None = None,
+        where: Filter | None = None,
+        reader: Scope = OWNER,
+        name: str = "",
+    ) -> StandingQuestions:
         """Questions that are told of each place once, from when they are first asked.
 
         Args:
             questions: A subject ("the budget", "Tell me when the budget comes up") or a question.
             collection: Only of the documents in this one; None for all.
+            where: Limits by collection and document instead.
+            reader: What whoever is told may read.
+            name: Under which what was told is remembered, apart from others who ask the same.
 
         Raises:
             InvalidRequest: A question is empty.
         """
         from rag_app.corpus.watching.standing_questions import StandingQuestions
 
-        where = Filter(collections=() if collection is None else (collection,))
-        return StandingQuestions(self.folder, self._stores, self._answering, questions, where)
+        where = where or Filter(collections=() if collection is None else (collection,))
+        kept = self.folder, self._stores, self._answering
+        return StandingQuestions(*kept, questions, where, reader, name)
 
     def waiting(self, seconds: float) -> AbstractContextManager[None]:
         """What this thread writes inside waits for others so long, instead of for `wait`."""

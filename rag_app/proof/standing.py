@@ -85,7 +85,7 @@ def look_up(quote: Mapping[str, Any], document: Document | None) -> QuoteNow:
         return QuoteNow("gone")
     text, place = document.text[slice(*span)], place_at(document, span[0])
     utterance = document.utterance_at(span[0])
-    said = quote["label"] if "label" in quote else quote.get("speaker")
+    said = _said_by(quote)
     if utterance is None:  # no speaker is known there, but a name may stand before it
         theirs = said is None or said in document.text[max(span[0] - MARGIN, 0) : span[0]]
     else:
@@ -100,13 +100,22 @@ def look_up(quote: Mapping[str, Any], document: Document | None) -> QuoteNow:
     return QuoteNow(standing, span[0], span[1], text, place["label"])
 
 
+def _said_by(quote: Mapping[str, Any]) -> str | None:
+    """Whose words a quote was, as the file spelled it; None for nobody's that is known."""
+    said: str | None = quote["label"] if "label" in quote else quote.get("speaker")
+    return said
+
+
 def _found(quote: Mapping[str, Any], document: Document) -> tuple[int, int] | None:
     """Where a quote, or what stands in place of it, is now."""
     text = document.text
     at = _stands(quote, text) or _in_place_of(quote, document) or _anywhere(quote, text)
     if at is None or at[0] == quote["start"] or _sides(quote, text, at) == 2:
         return at
-    return _sentences_at(document, *at)
+    first, last = _sentences_at(document, *at)
+    said = _said_by(quote)
+    named = said is not None and text[first : at[0]].strip().rstrip(":") == said
+    return (at[0] if named else first), last  # who says it is none of the words
 
 
 def _sentences_at(document: Document, start: int, end: int) -> tuple[int, int]:

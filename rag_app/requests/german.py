@@ -50,6 +50,12 @@ _READS = r"(?:ist|sind|lautet|lauten) (?:das|die|der)"
 _MENTIONED = r"(?:erwähnt|genannt)"
 _MENTION = r"(?:erwähnen|erwähnt|nennen|nennt|enthalten|enthält)"
 
+_TELL = (
+    r"(?:(?:(?:sage?|gib|geben|melden?|benachrichtigen?|informieren?|warnen?)(?: sie| es)*"
+    r"(?: mir| uns| mich| dich| sich)?(?: bitte)?,? )?(?:bescheid,? )?)?"
+    r"(?:wenn|sobald|falls|jedes mal,? wenn|immer,? wenn)"
+)
+_COMES_UP = r"(?:erwähnt|genannt|besprochen|angesprochen)"
 _SHOW = r"(?:nenne|zeige?|liste)(?: mir)?"
 _AT = r"(?:in|bei|im|beim|an)"
 
@@ -169,6 +175,10 @@ _FORMS: dict[str, tuple[str, ...]] = {
         rf"(?:welche|{_SHOW} (?:alle )?(?:die )?) ?(?:offenen )?fragen(?: (?:sind|gibt es))?"
         r"(?: noch)?(?: offen| ungeklärt)(?: auf)?",
         r"welche offenen fragen gibt es(?: noch)?",
+    ),
+    "tell me when {phrase} comes up": (
+        rf"{_TELL} {_PHRASE} (?:zur sprache kommt|aufkommt|{_COMES_UP} (?:wird|werden))",
+        rf"{_TELL} (?:jemand|wer|man) (?:über |von )?{_PHRASE} (?:spricht|redet|erwähnt|nennt)",
     ),
     "every time {phrase}": (
         rf"(?:{_SHOW} )?(?:jedes mal|alle male|alle (?:fund)?stellen|jede stelle),?"

@@ -23,18 +23,19 @@ from rag_app.requests import (
     mentions,
     section,
     speakers,
+    standing,
     summary,
 )
 from rag_app.requests.german import in_english
 from rag_app.requests.listing import Line, events
 from rag_app.requests.naming.catalogue import Catalogue, Mention
 from rag_app.requests.naming.stored_catalogue import StoredCatalogue
+from rag_app.requests.naming.subject import subject_of, tidy
 from rag_app.requests.occasions import (
     count_in_words,
     limited,
     occasion_mentions,
 )
-from rag_app.requests.subject import subject_of, tidy
 from rag_app.requests.summary import MOST_DOCUMENTS
 from rag_app.requests.target import Target, Words, pattern
 from rag_app.requests.wording import GERMAN
@@ -178,6 +179,9 @@ class Router:
             spelling: Of its documents; None where misspelled words stay as they are.
         """
         catalogue = self._catalogue(store)
+        told = standing.target_of(request.question) if request.read_as == "auto" else None
+        if told is not None:  # what is told of later may be in no document yet
+            return Route(request, told, standing.lines(told))
         aliases = request.aliases
         text = aliases.named(request.question)
         spelled = aliases.spelled([request.question]).items()

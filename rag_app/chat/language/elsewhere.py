@@ -69,6 +69,7 @@ MESSAGES = (
     N_("%(kind)s; no document %(limits)s answers it, so all were searched"),
     N_("a request for the list of %(kind)s"),
     N_("a request for every place that says so"),
+    N_("a request to be told when “%(phrase)s” comes up"),
     N_("The number, as it is said"),
     N_(
         "About %(number)s places (%(low)s to %(high)s); %(places)s that may say it were found, "

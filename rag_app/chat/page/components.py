@@ -19,6 +19,7 @@ ACTS = (
     "again",
     "everywhere",
     "check",
+    "stop_telling",
     "revise",
     "open_chat",
     "forget_chat",

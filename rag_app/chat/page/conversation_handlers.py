@@ -51,21 +51,32 @@ class ConversationHandlers:
                     return one
                 return one.rated(int(number), rating)
 
-            try:
-                changed = self.app.jobs.update(browser["key"], str(browser.get("chat")), change)
-            except RagAppError as error:
-                return gr.skip(), gr.skip(), view.failure(error)
-            job = self.app.jobs.of(changed)
-            before = job.conversation if job else changed
-            return (
-                view.conversation(
-                    before, busy=job is not None, checks=self.app.measurements is not None
-                ),
-                self._list(browser),
-                "",
+            return self._shown(
+                browser, lambda id_: self.app.jobs.update(browser["key"], id_, change)
             )
 
         return handle
+
+    def stop_telling(self, browser: Browser, event: gr.EventData, request: gr.Request) -> Updates:
+        """End a standing question of the open conversation."""
+        browser, name = own(self.app, browser, request), str(value_of(event))
+        return self._shown(browser, lambda id_: self.app.tellings.stop(browser["key"], id_, name))
+
+    def _shown(self, browser: Browser, change: Callable[[str], Conversation]) -> Updates:
+        """The open conversation after a change of it."""
+        try:
+            changed = change(str(browser.get("chat")))
+        except RagAppError as error:
+            return gr.skip(), gr.skip(), view.failure(error)
+        job = self.app.jobs.of(changed)
+        before = job.conversation if job else changed
+        return (
+            view.conversation(
+                before, busy=job is not None, checks=self.app.measurements is not None
+            ),
+            self._list(browser),
+            "",
+        )
 
     def ratings(self, browser: Browser, request: gr.Request) -> str:
         """The question file of a person's rated answers, as the browser saves it."""

@@ -29,7 +29,10 @@ def markdown(conversation: Conversation) -> str:
         "",
     ]
     for exchange in conversation.exchanges:
-        lines += [f"## {plain(exchange.question)}", "", *_answer_lines(exchange), ""]
+        title = exchange.question
+        if exchange.told:
+            title = gettext("New: %(question)s", question=title)
+        lines += [f"## {plain(title)}", "", *_answer_lines(exchange), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -93,6 +93,7 @@ def _connect(
     exported = _on(side.conversations.export_ratings, chats.ratings, [browser], talk.download)
     saved(exported, talk.download)
     rated = [talk.history, side.conversations, talk.hint]
+    _on(talk.history.stop_telling, chats.stop_telling, [browser], rated)
     _on(talk.history.rate_up, chats.rate("up"), [browser], rated)
     _on(talk.history.rate_down, chats.rate("down"), [browser], rated)
     opened = _on(side.conversations.open_chat, handlers.open, [browser], whole, cancels=follows)

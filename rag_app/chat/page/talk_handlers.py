@@ -61,9 +61,13 @@ class TalkHandlers:
         return (*self._talk(browser, conversation), *self.documents.files(browser), changes)
 
     def _changes(self, browser: Browser) -> str:
-        """The mark of what is shown next; taken before it is read, so that nothing is missed."""
+        """The mark of what is shown next; taken before it is read, so that nothing is missed.
+
+        What is new for standing questions is looked for: once told, it changes the mark.
+        """
         chats = self.app.conversations.name(browser["key"])
         mark = self.app.changes.mark(chats, browser["person"])
+        self.app.tellings.look(browser["key"], Scope(browser["person"]))
         loading = self.app.readiness.is_loading
         return view.changes(mark, chats, self.app.models.current, loading=loading)
 
@@ -238,7 +242,7 @@ class TalkHandlers:
         """Delete a conversation, and its answer in progress."""
         browser = own(self.app, browser, request)
         id_ = str(value_of(event))
-        self.app.jobs.delete(browser["key"], id_)
+        self.app.tellings.delete(browser["key"], id_)
         if browser.get("chat") == id_:
             browser = {**browser, "chat": ""}
         return self._talk(browser, self._conversation(browser))

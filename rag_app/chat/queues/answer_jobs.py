@@ -15,6 +15,7 @@ from indexing.filter import Filter, Scope
 from rag_app.chat.conversation import Conversation, Exchange, PositionCheckRecord
 from rag_app.chat.conversation_store import ConversationStore
 from rag_app.chat.queues.question_queue import QuestionQueue, Waiting
+from rag_app.chat.queues.standing import begun
 
 WAITING = "this conversation is waiting for an answer; stop it, or wait until it is done"
 CHANGED = "this conversation has changed in another window; look at it as it is now, then try again"
@@ -172,9 +173,20 @@ class AnswerJobs:
         self._end(job, replace(job.exchange, state="done" if checked else "stopped", note=""))
 
     def update(
-        self, key: str, id_: str, change: Callable[[Conversation], Conversation]
+        self,
+        key: str,
+        id_: str,
+        change: Callable[[Conversation], Conversation],
+        *,
+        in_place: bool = True,
     ) -> Conversation:
-        """Change a conversation, also while it waits for an answer; it keeps its place.
+        """Change a conversation, also while it waits for an answer.
+
+        Args:
+            key: Whose it is.
+            id_: Its id.
+            change: What becomes of it; nothing is saved where that is the same.
+            in_place: Whether it keeps its place in the list, instead of becoming the latest.
 
         Raises:
             InvalidRequest: There is none of this id.
@@ -189,7 +201,8 @@ class AnswerJobs:
             if job is not None and job.key == key:
                 job.conversation = change(job.conversation)
             changed = change(stored)
-            self._conversations.save(key, changed, in_place=True)
+            if changed != stored:
+                self._conversations.save(key, changed, in_place=in_place)
             return changed
 
     def delete(self, key: str, id_: str) -> None:
@@ -242,6 +255,8 @@ class AnswerJobs:
 
     def _stream(self, job: AnswerJob) -> Exchange:
         """The exchange at its end; on the way there, `job.exchange` follows it."""
+        if standing := begun(self._questions.corpus, job.exchange, job.scope):
+            return standing
         request = _request(job.exchange, job.conversation)
         for event in self._questions.stream(request, job.scope, who=job.key, stop=job.stop):
             if isinstance(event, Waiting):

@@ -42,7 +42,7 @@ class Waiting:
     ahead: int
 
 
-class _Stopped(Exception):
+class Stopped(Exception):
     """A position check, or a call that waited for its turn, was stopped."""
 
 
@@ -109,6 +109,20 @@ class QuestionQueue:
                         return
                     yield event
 
+    def turn(self, read: Callable[[], Read], who: str, stop: threading.Event) -> Read:
+        """As `in_turn`, for a thread that waits.
+
+        Raises:
+            Busy: Too many are waiting.
+            Stopped: `stop` was set by another thread before it was its turn.
+        """
+        with self._quotes.ticket(who) as ticket:
+            while not ticket.wait(POLL_SECONDS):
+                if stop.is_set():
+                    raise Stopped
+            with self._idle.busy(), self._cores.share():
+                return read()
+
     async def in_turn(self, read: Callable[[], Read], *, who: str) -> Read:
         """What a call gives that reads as much as several questions, after those that wait.
 
@@ -125,17 +139,9 @@ class QuestionQueue:
         stop, found = threading.Event(), Future[Read]()
         found.set_running_or_notify_cancel()  # only `stop` ends it
 
-        def turn() -> Read:
-            with self._quotes.ticket(who) as ticket:
-                while not ticket.wait(POLL_SECONDS):
-                    if stop.is_set():
-                        raise _Stopped
-                with self._idle.busy(), self._cores.share():
-                    return read()
-
         def work() -> None:
             try:
-                found.set_result(turn())
+                found.set_result(self.turn(read, who, stop))
             except BaseException as error:
                 found.set_exception(error)
 
@@ -173,10 +179,10 @@ class QuestionQueue:
 
         def advance(done: int, variants: int) -> None:
             if stop.is_set():
-                raise _Stopped
+                raise Stopped
             progress(done, variants)
 
-        with self._model.ticket(who) as ticket, suppress(_Stopped):
+        with self._model.ticket(who) as ticket, suppress(Stopped):
             while not ticket.wait(POLL_SECONDS):
                 advance(0, 0)
             with self._cores.share():

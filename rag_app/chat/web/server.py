@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rag_app.chat.web.logins import Logins
 
 LONGEST_END = 3  # seconds that a server waits for its threads when it is stopped
-WORKERS = ("start", "warm", "answer", "ingest", "suggest")  # names of threads that compute
+WORKERS = ("start", "warm", "answer", "ingest", "suggest", "tell")  # names of threads that compute
 PROXIES = ("127.0.0.1", "::1")  # that are believed unless others are named
 STATIC = Path(__file__).parents[1] / "page" / "static"
 
@@ -277,6 +277,7 @@ def serve(
             finally:
                 app.ingest_queue.close()
                 app.suggestions.close()
+                app.tellings.close()
                 app.viewer.close()
                 _wait_for_threads()
     if failures:

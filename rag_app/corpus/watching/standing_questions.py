@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,11 +15,11 @@ from generator.request import AskRequest
 from indexing.change_detection import DocumentIdentity
 from indexing.documents import Document
 from indexing.errors import CorpusError, InvalidRequest
-from indexing.filter import OWNER, Filter
+from indexing.filter import Filter, Scope
 from indexing.text.language import language_of
 from rag_app.corpus.stores import Stores
-from rag_app.corpus.watching.subject import subject_of
 from rag_app.requests.mentions import offsets_of
+from rag_app.requests.standing import subject_of
 
 if TYPE_CHECKING:
     from rag_app.corpus.question_answering import QuestionAnswering
@@ -100,7 +100,10 @@ class StandingQuestions:
         stores: Its documents.
         answering: What answers questions.
         questions: What is asked.
-        where: Limits by collection.
+        where: Limits by collection and document.
+        reader: What whoever is told may read.
+        name: Under which it is remembered what has been told of these; "" for that of the
+            collections, as everybody shares it who asks the same of them.
     """
 
     folder: Path
@@ -108,6 +111,8 @@ class StandingQuestions:
     answering: QuestionAnswering
     questions: Sequence[str]
     where: Filter
+    reader: Scope
+    name: str = ""
     _fresh: set[str] = field(default_factory=set)  # asked before there was a corpus
     _revision: object = None  # of the corpus that has been looked through
 
@@ -115,7 +120,7 @@ class StandingQuestions:
         if not all(question.strip() for question in self.questions):
             raise InvalidRequest("a standing question is empty; ask something")
 
-    def new(self) -> Iterator[Told]:
+    def new(self) -> Generator[Told]:
         """The places that are new since the last time; none the first time.
 
         A place counts as told when the next one is asked for.
@@ -139,9 +144,19 @@ class StandingQuestions:
                 yield from self._new(question, state)
         self._revision = revision
 
+    def forget(self) -> None:
+        """Remember no more what has been told: the next time, all that is there counts as known.
+
+        Raises:
+            CorpusError: What has been told cannot be read or written.
+        """
+        with self._state() as state, state:
+            state.execute("DELETE FROM questions WHERE scope = ?", [self._scope])
+            state.execute("DELETE FROM marks WHERE scope = ?", [self._scope])
+
     @property
     def _scope(self) -> str:
-        return ", ".join(self.where.collections)
+        return self.name or ", ".join(self.where.collections)
 
     def _new(self, question: str, state: sqlite3.Connection) -> Iterator[Told]:
         key = (question, self._scope)
@@ -156,7 +171,9 @@ class StandingQuestions:
         rows = state.execute(_MARKS, key)
         marks = {document: _Mark(*mark) for document, *mark in rows}
         with self.stores.reading() as store:
-            every = store.limited(self.where, OWNER).identities()
+            every = store.limited(self.where, self.reader).identities()
+        documents = self.where.documents
+        every = [one for one in every if not documents or one.id in documents]
         changed = [
             one for one in every if one.id not in marks or marks[one.id].digest != one.digest
         ]
@@ -176,14 +193,15 @@ class StandingQuestions:
     def _all_read(self) -> Iterator[tuple[str, _Mark]]:
         """Marks at the end of every document."""
         with self.stores.reading() as store:
-            limited = store.limited(self.where, OWNER)
+            limited = store.limited(self.where, self.reader)
             for one, (_, text) in zip(limited.identities(), limited.texts(), strict=True):
                 yield one.id, _Mark.at_end(one.digest, text)
 
     def _document(self, one: DocumentIdentity) -> Document | None:
-        """A document; None where it has changed again, and is looked at next time."""
+        """A document; None where it has changed again, and is looked at next time, or is hidden."""
         with self.stores.reading() as store:
-            return store.document(one.id) if store.digest(one.id) == one.digest else None
+            seen = store.limited(self.where, self.reader).has(one.id)
+            return store.document(one.id) if seen and store.digest(one.id) == one.digest else None
 
     def _places(self, question: str, document: Document, mark: _Mark) -> Iterator[Citation]:
         """The places after a mark, in the order of the text."""

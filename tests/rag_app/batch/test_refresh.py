@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,15 @@ import pytest
 from click.testing import CliRunner
 
 from generator.answer import Answer
+from generator.evidence import Evidence, Span
 from generator.request import AskRequest
 from indexing.encoder.encoder import Encoder
 from indexing.errors import InvalidRequest
+from indexing.files import document
 from rag_app.batch.answer_file import read_answers
 from rag_app.batch.options import BatchOptions
 from rag_app.batch.questions import Question
+from rag_app.batch.refresh import _new_evidence, evidence_kept
 from rag_app.batch.report import page
 from rag_app.batch.run import Summary, run, told
 from rag_app.cli.main import main
@@ -90,6 +94,34 @@ def test_what_changed_documents_concern_is_asked_again(corpus: Corpus, out: Path
     again = run(corpus, ASKED, out, options=REFRESH)
     assert (again.asked, again.changes) == (0, ()) and out.read_bytes() == lines
     assert run(corpus, ASKED, out).asked == 0  # all of them are of these documents
+
+
+@pytest.mark.parametrize(
+    ("scores", "quoted", "overtaken"),
+    [
+        ((9, 8, 1), True, False),
+        ((8, 9, 1), True, True),
+        ((9, 1, 8), True, True),
+        ((9, 1, 2), True, False),  # far below what is quoted
+        ((8, 9, 1), False, False),  # nothing that an order could change
+    ],
+)
+def test_another_order_of_the_leading_evidence(
+    scores: tuple[float, ...], quoted: bool, overtaken: bool
+) -> None:
+    text = "Ann leads it. Bob leads it. It rained."
+    whole = document(text, name="notes")
+    starts = [0, *(one.end() for one in re.finditer(r"\. ", text)), len(text) + 1]
+
+    def evidence(scores: tuple[float, ...]) -> Evidence:
+        places = zip(starts, starts[1:], scores, strict=False)
+        spans = [Span(whole, start, end - 1, score) for start, end, score in places]
+        return Evidence(tuple(sorted(spans, key=lambda one: -one.score)), ())
+
+    kept, _ = evidence_kept(Answer("Who leads it?", "", mode="quote"), evidence((9, 8, 1)))
+    citations = [{"document": whole.id, "start": 0, "end": 13}] if quoted else []
+    record = {"mode": "quote", "evidence": kept, "citations": citations}
+    assert bool(list(_new_evidence(record, evidence(scores)))) is overtaken
 
 
 def test_an_answer_that_holds_is_not_looked_at_again(
@@ -188,7 +220,7 @@ def test_the_command_and_its_report(corpus: Corpus, out: Path) -> None:
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 4, done.output
     assert 'now: "The open day is on the ninth of May."' in done.stdout
-    assert "new among the evidence: news" in done.stdout
+    assert "new or higher among the evidence: news" in done.stdout
     assert "same words: What is the budget" in done.stdout
     shown = report.read_text("utf-8")
     assert 'changed since the last report: <a href="#q2">2</a>, <a href="#q3">3</a>' in shown

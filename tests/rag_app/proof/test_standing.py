@@ -80,3 +80,10 @@ def test_who_says_it_and_when() -> None:
     assert look_up(quote, said("Robert", 4.0, "Bob")).standing == "same"  # a name that people gave
     assert look_up(quote, said("Bob", 9.0)).standing == "moved"
     assert look_up(quote, said("Cy", 4.0)).standing == "altered"
+
+
+@pytest.mark.parametrize(("label", "standing"), [("Bob", "moved"), ("Cy", "altered")])
+def test_a_name_before_a_sentence_is_none_of_its_words(label: str, standing: str) -> None:
+    now = document(f"Notes of today.\nBob: {LAUNCH}\nWe left.", name="notes")
+    assert not now.utterances
+    assert look_up({**quoted(TEXT, LAUNCH), "label": label}, now).standing == standing

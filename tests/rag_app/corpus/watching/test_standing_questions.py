@@ -10,9 +10,9 @@ import pytest
 
 from indexing.encoder.encoder import Encoder
 from indexing.errors import CorpusError, InvalidRequest
+from indexing.filter import Filter, Scope
 from rag_app.corpus.corpus import Corpus
 from rag_app.corpus.watching.standing_questions import STATE, Told
-from rag_app.corpus.watching.subject import subject_of
 
 BUDGET = "Tell me when the budget comes up"
 
@@ -31,25 +31,6 @@ def line(number: int, words: str) -> str:
 
 def quotes(told: Iterator[Told]) -> list[str]:
     return [one.citation.quote for one in told]
-
-
-@pytest.mark.parametrize(
-    ("question", "subject"),
-    [
-        (BUDGET, "budget"),
-        ("Please let me know as soon as the field trial is mentioned again.", "field trial"),
-        ("notify us when somebody talks about e-paper", "e-paper"),
-        ("the budget", "budget"),
-        ("Sag mir, wenn das Budget zur Sprache kommt", "Budget"),
-        ("Melde mir bitte, sobald die Kosten erwähnt werden.", "Kosten"),
-        ("Who leads the field trial?", ""),
-        ("when is the launch", ""),
-        ("Tell me who leads the field trial", ""),
-        ("we will have to leave the house before the sun is up", ""),
-    ],
-)
-def test_a_subject_is_told_from_a_question(question: str, subject: str) -> None:
-    assert subject_of(question) == subject
 
 
 def test_what_is_there_is_not_told_and_what_comes_is_told_once(
@@ -75,6 +56,24 @@ def test_what_is_there_is_not_told_and_what_comes_is_told_once(
     assert quotes(corpus.standing(BUDGET, collection="default").new()) == []  # asked anew
 
 
+def test_nobody_is_told_of_what_they_may_not_read(corpus: Corpus, tmp_path: Path) -> None:
+    for owner in ("ann", "bob"):
+        (tmp_path / f"{owner}.txt").write_text("Good morning.")
+        corpus.add([tmp_path / f"{owner}.txt"], collection=owner, owner=owner)
+    standing = {one: corpus.standing(BUDGET, reader=Scope(one), name=one) for one in ("ann", "bob")}
+    only = corpus.standing(BUDGET, where=Filter(documents=("none",)), name="only")
+    assert not any(quotes(one.new()) for one in (*standing.values(), only))
+    for owner in standing:
+        (tmp_path / f"{owner}.txt").write_text(f"Good morning. The budget of {owner} is secret.")
+        corpus.add([tmp_path / f"{owner}.txt"], collection=owner, owner=owner)
+    for owner, one in standing.items():
+        assert quotes(one.new()) == [f"The budget of {owner} is secret."]
+    assert quotes(only.new()) == []
+    standing["ann"].forget()
+    again = corpus.standing(BUDGET, reader=Scope("ann"), name="ann")
+    assert quotes(again.new()) == []  # as if it were asked now
+
+
 def test_a_place_is_told_after_a_crash_before_the_next_one(corpus: Corpus, tmp_path: Path) -> None:
     standing, path = corpus.standing("budget"), tmp_path / "meeting.txt"
     assert quotes(standing.new()) == []  # before there is a corpus
@@ -82,7 +81,7 @@ def test_a_place_is_told_after_a_crash_before_the_next_one(corpus: Corpus, tmp_p
     corpus.add([path])
     told = standing.new()
     first, second = next(told), next(told)
-    told.close()  # type: ignore[attr-defined]
+    told.close()
     assert first.citation.quote == "Budget number 0 is cut."
     assert quotes(corpus.standing("budget").new()) == [
         second.citation.quote,
