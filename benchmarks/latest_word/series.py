@@ -1,7 +1,8 @@
 """Made series of meetings in which facts change: set, changed, confirmed, and talked about in vain.
 
 Two halves with subjects, values and sentences of their own (`wording.json`): one that rules are
-made on, and one that is only counted.
+made on, and one that is only counted. A third set, "fitting", was written later to make rules on,
+by somebody who had not read their words.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from typing import Any, Literal
 
 from indexing.text.english import MONTHS, ORDINALS
 
-Half = Literal["developing", "counted"]
+Half = Literal["developing", "counted", "fitting"]
 Asked = Literal["latest", "past", "history", "undated"]
 
 HALVES: tuple[Half, ...] = ("developing", "counted")
+SETS: tuple[Half, ...] = (*HALVES, "fitting")
 _WORDING = Path(__file__).with_name("wording.json")
 _MEETINGS = (
     date(2025, 9, 8),
@@ -83,7 +85,7 @@ class Series:
 
 
 def made_series(half: Half, *, seed: int = 7) -> Iterator[Series]:
-    """The series of a half, the last without any dates."""
+    """The series of a half or of the third set, the last without any dates."""
     wording = json.loads(_WORDING.read_text("utf-8"))[half]
     random = Random(f"{half} {seed}")
     for number, group in enumerate(wording["groups"]):
