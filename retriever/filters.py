@@ -11,7 +11,7 @@ import numpy.typing as npt
 from indexing.errors import DocumentNotFound
 from indexing.filter import Filter
 from indexing.index.snapshot import Snapshot
-from indexing.store.limits import admitted_rows, known_names
+from indexing.store.derived.limits import admitted_rows, known_names
 from indexing.store.view import StoreView
 from retriever.rounds.rounds import Rounds, Share, exchange
 

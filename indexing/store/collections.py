@@ -15,7 +15,7 @@ from indexing.change_detection import DocumentIdentity
 from indexing.errors import CollectionNotFound, InvalidRequest
 from indexing.filter import Scope
 from indexing.store.database import Database
-from indexing.store.derived.triggers import derive
+from indexing.store.derived.derivation import derive
 
 DEFAULT = "default"
 """The collection of whatever is added without naming one; everybody's."""

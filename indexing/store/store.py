@@ -21,7 +21,7 @@ from indexing.store.blobs import Blobs
 from indexing.store.collections import DEFAULT, Membership
 from indexing.store.database import Database, Synchronous, exists, make_folder
 from indexing.store.database import create as make_database
-from indexing.store.derived.triggers import derive
+from indexing.store.derived.derivation import derive
 from indexing.store.facts import GROWN, SPEAKER_NAMES
 from indexing.store.file_states import FileStates
 from indexing.store.records.document import DOCUMENT, to_document

@@ -7,7 +7,6 @@ repaired.
 from __future__ import annotations
 
 import sqlite3
-from typing import TYPE_CHECKING
 
 from indexing.store.checksums import CURRENT_CHECKSUMS, checksum
 from indexing.store.derived.name_keys import NAME_TRIGGERS, NAMES_NOW, name_keys
@@ -16,9 +15,6 @@ from indexing.store.derived.occasion_keys import (
     OCCASIONS_NOW,
     occasion_keys,
 )
-
-if TYPE_CHECKING:
-    from indexing.store.database import Database
 
 FOR_EACH_CONNECTION = (
     CURRENT_CHECKSUMS,
@@ -42,10 +38,3 @@ def register(connection: sqlite3.Connection) -> None:
     connection.create_function("checksum", -1, checksum, deterministic=True)
     connection.create_function("name_keys", 3, name_keys, deterministic=True)
     connection.create_function("occasion_keys", 2, occasion_keys, deterministic=True)
-
-
-def derive(database: Database) -> None:
-    """Make all that is derived from places and facts again, within a transaction."""
-    for table, now in DERIVED.items():
-        database.run(f"DELETE FROM {table}")  # noqa: S608 - a name of `DERIVED`
-        database.run(f"INSERT INTO {table} {now}")

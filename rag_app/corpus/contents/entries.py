@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from indexing.filter import Filter
-from indexing.store.limits import admitted_rows
+from indexing.store.derived.limits import admitted_rows
 from indexing.store.view import DocumentEntry, StoreView
 from indexing.walk import is_gone
 

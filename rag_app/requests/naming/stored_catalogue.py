@@ -13,8 +13,8 @@ from itertools import chain
 from pathlib import PurePosixPath
 
 from indexing.filter import Filter
+from indexing.store.derived.limits import admitted_rows
 from indexing.store.derived.name_keys import beginning, words_of
-from indexing.store.limits import admitted_rows
 from indexing.store.view import FEW, DocumentEntry, NamedDocument, StoreView
 from indexing.text.english import ORDINALS
 from rag_app.requests.naming.catalogue import (

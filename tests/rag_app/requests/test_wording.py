@@ -17,7 +17,7 @@ VALUE = re.compile(r"\{(\w+)\}")
 
 def test_every_message_is_used_and_keeps_its_values() -> None:
     code = "".join(
-        re.sub(r'"\s+f?"', "", file.read_text(encoding="utf-8"))
+        re.sub(r"[\"']\s+f?[\"']", "", file.read_text(encoding="utf-8"))
         for file in FOLDER.glob("*.py")
         if file.name != "wording.py"
     )
