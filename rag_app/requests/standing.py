@@ -63,7 +63,7 @@ def lines(target: Target, *, stands: bool = False) -> tuple[Line, ...]:
         "Each new place where “{phrase}” comes up is told here from now on, once."
         if stands
         else "One answer tells nothing later. Ask the same in a conversation on the page (rag-app "
-        'serve), or begin rag-app watch FOLDER --tell "{phrase}", or corpus.standing("{phrase}") '
+        "serve), or begin rag-app watch FOLDER --tell '{phrase}', or corpus.standing('{phrase}') "
         "in Python: each new place is told once."
     )
     return (Line(target.wording.say(message, phrase=target.phrase)),)

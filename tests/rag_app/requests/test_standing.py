@@ -57,7 +57,7 @@ def test_one_answer_says_where_it_can_stand(encoder: Encoder, tmp_path: Path) ->
         corpus.add_text("The buget is four hundred. So is the mast.", name="note")
         answer = corpus.ask("Tell me when Bugdet comes up")  # is no misspelled word of the note
         assert (answer.kind, answer.abstained, answer.citations) == ("standing", False, ())
-        assert 'rag-app watch FOLDER --tell "Bugdet"' in answer.text
+        assert "rag-app watch FOLDER --tell 'Bugdet'" in answer.text
         assert answer.read_as == "a request to be told when “Bugdet” comes up"
         german = corpus.ask("Sag mir, wenn der Mast zur Sprache kommt")
         assert german.text.startswith("Eine Antwort meldet später nichts.")
