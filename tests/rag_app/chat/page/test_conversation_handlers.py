@@ -127,6 +127,7 @@ def test_in_german(visit: Visit, served: Served, tmp_path: Path) -> None:
     answered(page)
     expect(page.locator("#history .answer")).to_contain_text("wird ab jetzt hier gemeldet, einmal")
     expect(page.locator("#history .scope")).to_contain_text("eine Meldung, wenn „Kugellager“")
+    say(served, tmp_path / "meeting.txt", "Guten Morgen zusammen.")
     say(served, tmp_path / "meeting.txt", "Das Kugellager klemmt.")
     told(page, "Das Kugellager klemmt.")
     expect(page.locator("#history .question.told")).to_contain_text("Neu: Sag mir")
