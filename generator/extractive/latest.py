@@ -1,12 +1,11 @@
 """The latest word: of statements on the same matter, those of later documents count for more.
 
 "When is the launch?" is answered by four meetings with four dates, and the last of them holds.
-Sentences are on the same matter where they are nearly as good as the best one, have as much of what
-the likely ones share with the question, and hold a value of the kind that it asks for; a sentence
-that tells of a change is more likely to be the last word than one that only mentions the matter,
-and one whose value was replaced before is none. Documents are ordered by their day, as the file
-says it or as their first lines do; one without any date stands in the middle. A question about what
-was once so asks for no latest word.
+Sentences are on the same matter where they are nearly as good as the best one, have as much of the
+question, and hold a value of the kind that it asks for; a sentence that tells of a change is more
+likely to be the last word than one that only mentions the matter. Documents are ordered by their
+day, as the file says it or as their first lines do; one without any date stands in the middle. A
+question about what was once so asks for no latest word.
 """
 
 from __future__ import annotations
@@ -18,32 +17,33 @@ from datetime import date
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from generator.answer import Citation
 from generator.evidence import Vectors
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.non_prose import is_of_itself
 from generator.extractive.question.answer_slot import asked_slot, fills
+from generator.extractive.question.answer_type import classify_question
 from generator.extractive.question.moment import asked_moment
 from indexing.documents import Document
-from indexing.text.change_words import AGREED, CHANGE, KEPT, PAST, TALK
+from indexing.text.change_words import AGREED, CHANGE, KEPT, NUMBER, PAST, TALK
 from indexing.text.days.dates import date_in
-from indexing.text.days.stated_date import stated_date
-from indexing.text.terms import content_stems
+from indexing.text.days.stated_date import MONTH, stated_date
+from indexing.text.terms import content_stems, topic_words
 
 _LATER, _CHANGED = 3.0, 1.0  # what the last document and the telling of a change are worth
 _IDLE = 3.0  # what talk of a value that does not hold is worth less
 _NEAR = 4.0  # how far below the best score a sentence may be that is on the same matter
 _NEAR_UNCHANGED = 1.5  # the same, if it tells of no change
-_COVERED = 0.6  # of what the best sentence has of the matter, at least
+_COVERED = 0.6  # of what the best sentence has of the question, at least
+_REPLACED = 0.6  # of the words for a value that a change replaced, that stand for the value
 _UNDATED = 0.5  # where a document without a date stands, 0 to 1
-_FACT = re.compile(
-    r"\W*(?:(?:(?:back )?in|as of|by) \w+,? )?(?:(?:for|from|to|at|on|by|with|in|about) )?"
-    r"(?:who(?:se|m)?|what|which|where|wer|wem|wen|was|welche\w*|wo)\b",
-    re.IGNORECASE,
+_FACT = re.compile(r"\W*(?:who|what|which|where|wer|was|welche\w*|wo)\b", re.IGNORECASE)
+_WHEN = re.compile(
+    rf"takes?|place|held|hold|plan(?:ned)?|scheduled?|dates?|days?|numbers?|amount|chang\w+|develop\w*"
+    rf"|now|currently|present|time|{MONTH}|\d{{4}}|statt\w*|derzeit|aktuell\w*|jetzt|datum|tag"
 )
-_BACK = re.compile(r"\b(?:back|again|after all|wieder|doch)\b", re.IGNORECASE)
+_NAME = re.compile(r"\b[A-Z]\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def statements(features: SentenceFeatures, scores: Vectors) -> Statements:
         [not (is_of_itself(one) or one.text.rstrip().endswith("?")) for one in features.sentences]
     )
     best = int(np.where(told, scores, -np.inf).argmax())
-    coverage = _of_matter(features, told & (scores >= scores[best] - _NEAR))
+    coverage = _of_matter(features)
     covered = coverage >= _COVERED * coverage[best]
     near = map(int, np.flatnonzero((scores >= scores[best] - _NEAR) & covered & told))
     read = {
@@ -112,8 +112,7 @@ def statements(features: SentenceFeatures, scores: Vectors) -> Statements:
         if (TALK.search(read[i]) and not KEPT.search(read[i]) and i not in agreed)
         or (PAST.search(read[i]) and not CHANGE.search(read[i]))
     }
-    stale = _replaced(features, late, talk)
-    return Statements(late, frozenset(talk | stale), moment.kind == "course")
+    return Statements(late, frozenset(talk | _replaced(features, late)), moment.kind == "course")
 
 
 def latest_scores(features: SentenceFeatures, told: Statements) -> Vectors:
@@ -131,50 +130,52 @@ def _tells_of_change(text: str) -> bool:
     return (CHANGE.search(text) or KEPT.search(text)) is not None
 
 
-def _replaced(
-    features: SentenceFeatures, late: Mapping[int, float], talk: Collection[int]
-) -> set[int]:
-    """Statements that still have a value which another one replaced before.
+def _replaced(features: SentenceFeatures, late: Mapping[int, float]) -> set[int]:
+    """Statements that still have a value which an earlier one, or one of their day, replaced.
 
-    Values are the words that the reader takes for an answer. Which one holds is followed through
-    the statements in the order of their days: a new value replaces the one before; to say that
-    again changes nothing, unless the sentence goes back to it.
+    The sentence of a change shares the words of the old value with an earlier statement, and has
+    those of the new one besides.
     """
-    asked = set(content_stems(features.query, features.language))
-    holds: set[str] = set()
-    was: set[str] = set()
+    said = {i: _value_words(features, i) for i in late}
+    read = {i: features.sentences[i].read for i in late}
+    changes = {i for i in late if CHANGE.search(read[i]) and not KEPT.search(read[i])}
+    least = _REPLACED if _kind(features.question) is None else 1.0
     stale: set[int] = set()
-    for i in sorted(late.keys() - talk, key=lambda i: (late[i], features.sentences[i].start)):
-        text, value = features.sentences[i].read, _value_stems(features, i) - asked
-        changed = CHANGE.search(text) is not None and not KEPT.search(text)
-        if not value or (value & holds and not (changed and value - holds - was)):
-            continue
-        goes_back = changed and (_BACK.search(text) or holds & {*features.stems[i]})
-        if value <= was and not goes_back:
-            stale.add(i)
-            continue
-        new = value - holds
-        was, holds = (was | holds) - new, new
+    for change in changes:
+        before = [said[i] for i in late if late[i] < late[change]]
+        old = set().union(*(said[change] & each for each in before))
+        new = said[change] - old
+        for i in late.keys() - changes if old and new else ():
+            had, has = len(said[i] & old) / len(old), len(said[i] & new) / len(new)
+            if late[i] >= late[change] and had >= least and has < 0.5:
+                stale.add(i)
     return stale
 
 
-def _value_stems(features: SentenceFeatures, i: int) -> set[str]:
-    """The stems of the words in a sentence that answer best; none where it was not read."""
-    words = features.reading.words[i] if features.reading else None
-    if words is None:
-        return set()
-    text = features.sentences[i].document.text[words.start : words.end]
-    return set(content_stems(text, features.language))
+def _value_words(features: SentenceFeatures, i: int) -> set[str]:
+    """The words of a sentence that may be of a value: numbers and dates, names, or all."""
+    question, text = features.question, features.sentences[i].read
+    kind = _kind(question)
+    if kind is None:
+        return set(features.stems[i]) - set(content_stems(features.query, features.language))
+    return {*kind.findall(text)} - {*kind.findall(question)}
 
 
-def _of_matter(features: SentenceFeatures, likely: NDArray[np.bool_]) -> Vectors:
-    """(n,) how much each sentence has of what a question is about.
+def _kind(question: str) -> re.Pattern[str] | None:
+    """What words of the kind of value look like that is asked for; None where that is not told."""
+    if asked_slot(question) is not None:
+        return NUMBER
+    return _NAME if classify_question(question) == "person" else None
 
-    Words of the question that few of the likely sentences have are only of asking: "Which room or
-    building is the wine tasting in?"
-    """
-    shared = features.word_similarity[likely].mean(axis=0)
-    return np.asarray(features.word_similarity @ (features.word_weights * shared), np.float32)
+
+def _of_matter(features: SentenceFeatures) -> Vectors:
+    """(n,) how much each sentence has of what a question is about, without words of asking when."""
+    topic = topic_words(features.query, features.language)
+    about = np.array([_WHEN.fullmatch(word) is None for word in topic], bool)
+    weights = features.word_weights * about
+    if not weights.any():
+        return features.coverage
+    return np.asarray(features.word_similarity @ (weights / weights.sum()), np.float32)
 
 
 def adds_nothing(features: SentenceFeatures, i: int, told: Collection[int]) -> bool:

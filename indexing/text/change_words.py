@@ -38,7 +38,7 @@ PAST = re.compile(
     re.IGNORECASE,
 )
 TALK = re.compile(
-    r"\b(?:propos(?:ed|es?|al)|suggest(?:ed|s|ion)?|the idea of|would|.d have"
+    r"\b(?:propos(?:ed|es?|al)|suggest(?:ed|s|ion)?|the idea of|would (?:have )?like"
     r"|ask(?:ed)? (?:for|if|whether)|wanted|wished|whether|could|might|what if|should (?:we|it|the)"
     r"|offered|motion|considered|favou?red|argued|refused|rejected|turned down|voted down|declined"
     r"|decided against|withdrawn|dropped the|schl(?:ug|ägt) vor|vorgeschlagen|vorschlag|wünscht\w*"

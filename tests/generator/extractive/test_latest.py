@@ -18,7 +18,6 @@ from generator.extractive.latest import (
 )
 from generator.extractive.quote_length import QuoteLength
 from generator.extractive.selector import select_quotes
-from generator.reader.reading import Reading, Words
 from indexing.documents import Document, Occasion, Page
 from tests.generator.conftest import prose, span
 
@@ -93,30 +92,6 @@ def test_talk_of_a_value_that_does_not_hold_is_no_latest_word(talk: str, embed: 
     features = features_of("When is the launch?", embed, [*meetings(), last])
     (first, *_) = select_quotes(features, length=QuoteLength())
     assert first.document.id == "m2"
-
-
-@pytest.mark.parametrize(("text", "stale"), [("has", True), ("goes back to", False)])
-def test_a_value_that_was_replaced_is_no_latest_word(text: str, stale: bool, embed: Embed) -> None:
-    again = f"Our launch {text} the second of March on the door."
-    last = replace(prose(again, name="m3"), occasion=Occasion("2026-05-04", "file name"))
-    features = features_of("When is the launch?", embed, [*meetings(), last])
-    days = ("second of March", "thirtieth of March", "eleventh of May", "second of March")
-    words = tuple(
-        Words(at, at + len(day), 1.0)
-        for one, day in zip(features.sentences, days, strict=True)
-        for at in [one.document.text.rindex(day, one.start, one.end)]
-    )
-    reading = Reading(np.zeros(4, np.float32), words, np.zeros(4, np.float32))
-    told = statements(replace(features, reading=reading), np.zeros(4, np.float32))
-    assert (3 in told.idle) is stale and 2 not in told.idle
-
-
-@pytest.mark.parametrize(
-    "question", ["Whose job is the launch?", "In May, where was it?", "For which team is it?"]
-)
-def test_facts_are_asked_for_in_many_ways(question: str, embed: Embed) -> None:
-    features = features_of(question, embed, meetings())
-    assert statements(features, np.zeros(3, np.float32)).late
 
 
 def test_documents_without_dates_stand_in_the_middle() -> None:
