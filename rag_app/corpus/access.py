@@ -77,7 +77,7 @@ class SharedCorpus(Protocol):
     ) -> int: ...
 
     def standing(  # noqa: D102
-        self, *questions: str, where: Filter | None = None, reader: Scope = ..., name: str = ""
+        self, *questions: str, where: Filter | None = None, reader: Scope, name: str = ""
     ) -> StandingQuestions: ...
 
     def waiting(self, seconds: float) -> AbstractContextManager[None]: ...  # noqa: D102

@@ -95,16 +95,17 @@ class Tellings:
                 if not self._pending or self._closed.is_set():
                     self._worker = None
                     return
-                key, reader = self._pending.popitem()
+                key = next(iter(self._pending))  # who has waited longest
+                reader = self._pending.pop(key)
             try:
                 self._tell_all(key, reader)
-            except Busy:
-                self._seen.pop(key, None)
-                self._closed.wait(PATIENCE)
-                self.look(key, reader)
             except Exception as error:
-                self._seen.pop(key, None)  # the next time that the page looks
-                if not isinstance(error, (RagAppError, Stopped)):
+                with self._lock:
+                    self._seen.pop(key, None)  # the next time that the page looks
+                if isinstance(error, Busy):
+                    self._closed.wait(PATIENCE)
+                    self.look(key, reader)
+                elif not isinstance(error, (RagAppError, Stopped)):
                     logged(error)
 
     def _tell_all(self, key: str, reader: Scope) -> None:
