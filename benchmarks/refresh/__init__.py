@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from benchmarks.refresh.edited import Made, changing, edited, made_documents, true_standing
+from benchmarks.refresh.edited import Made, as_held, changing, edited, made_documents, true_standing
 from generator.evidence import Span, evidence_sentences
 from indexing.documents import Document
 from indexing.encoder.encoder import Encoder
@@ -47,7 +47,8 @@ class Outcome:
         added: After the edits.
         questions: Asked before and after.
         verdicts: How many quotes of answers are of which true standing.
-        wrong: Of them with another verdict.
+        wrong: Of them with another verdict of the refresh.
+        elsewhere: Of all quotes gone with their file, which has another name and another text.
         words: Answers whose words are others when they are asked anew.
         places: Further ones whose quotes stand in other places.
         again: Questions that the refresh asked again.
@@ -60,6 +61,7 @@ class Outcome:
     questions: int
     verdicts: dict[Standing, int]
     wrong: int
+    elsewhere: int
     words: int
     places: int
     again: int
@@ -110,8 +112,8 @@ def measure(count: int, asked: int, share: float, seed: int, encoder: Encoder) -
             corpus.remove(gone)
         done = _run(corpus, questions, out, BatchOptions(changed="refresh"))
         _run(corpus, questions, anew, BatchOptions())
-        verdicts, wrong = _verdicts(first, corpus, both)
-        again = {one.id for one in done}
+        again = {one.id: one.before["citations"] for one in done}
+        standings = list(_standings(first, again, both))
         differ = [_differ(*each) for each in zip(first, read_answers(anew), strict=True)]
     needed = [one for one, how in zip(questions, differ, strict=True) if how]
     return Outcome(
@@ -119,8 +121,9 @@ def measure(count: int, asked: int, share: float, seed: int, encoder: Encoder) -
         edited=sum(before is not after for before, after in both),
         added=len(later),
         questions=asked,
-        verdicts=verdicts,
-        wrong=wrong,
+        verdicts=dict(Counter(true for true, _, _ in standings)),
+        wrong=sum(true != said for true, said, _ in standings),
+        elsewhere=sum(elsewhere for _, _, elsewhere in standings),
         words=differ.count("words"),
         places=differ.count("places"),
         again=len(again),
@@ -156,20 +159,24 @@ def _run(
     return summary.changes
 
 
-def _verdicts(
-    first: Sequence[Json], corpus: Corpus, both: Edited
-) -> tuple[dict[Standing, int], int]:
-    """True standings of the quotes of answers, and how many verdicts are others."""
+def _standings(
+    first: Sequence[Json], again: Mapping[str, Sequence[Json]], both: Edited
+) -> Iterator[tuple[Standing, Standing, bool]]:
+    """Of each quote what became of it, what the refresh said, and whether it left with its file.
+
+    Args:
+        first: Answers before the edits.
+        again: Former quotes of those asked again, by id; all quotes of others are the same.
+        both: The documents.
+    """
     by_name = {before.name: (before, after) for before, after in both}
-    known = {one.id for one in corpus.documents()}
-    counts: Counter[Standing] = Counter()
-    wrong = 0
-    for quote in (one for answer in first for one in answer["citations"]):
-        document = corpus.document(quote["document"]) if quote["document"] in known else None
-        true = true_standing(quote, *by_name[Path(quote["path"]).name])
-        counts[true] += 1
-        wrong += look_up(quote, document).standing != true
-    return dict(counts), wrong
+    for answer in first:
+        looked_up = again.get(answer["id"])
+        for at, quote in enumerate(answer["citations"]):
+            before, after = by_name[Path(quote["path"]).name]
+            held = as_held(before, after)
+            said: Standing = looked_up[at]["now"]["standing"] if looked_up else "same"
+            yield true_standing(quote, before, held), said, held is not after
 
 
 def _differ(before: Json, after: Json) -> str:

@@ -170,6 +170,16 @@ def changing(made: Made, draw: Random) -> Made:
     return Made(f"later-{made.name}", f"{made.heading}, later", tuple(lines))
 
 
+def as_held(before: Made, after: Made | None) -> Made | None:
+    """A document as a corpus has it after the edits; None where that is removed from it.
+
+    A file with another name is the same document, and so is one with another text. One with both,
+    between two looks at its folder, is a document removed and another one added.
+    """
+    is_other = after is not None and after.name != before.name and after.text != before.text
+    return None if is_other else after
+
+
 def true_standing(quote: Mapping[str, Any], before: Made, after: Made | None) -> Standing:
     """What has become of a quote, by the lines that it stood in."""
     if after is None:

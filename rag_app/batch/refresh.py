@@ -59,8 +59,9 @@ class Change:
 
     @property
     def added(self) -> list[Json]:
-        """The quotes of the new answer that the former one has not."""
-        former = [one["quote"].split() for one in self.before["citations"]]
+        """The quotes of the new answer that the former one has not, or has where they are gone."""
+        quoted = self.before["citations"]
+        former = [one["quote"].split() for one in quoted if one["now"]["standing"] != "gone"]
         quotes = self.after.get("citations", ())
         return [one for one in quotes if one["quote"].split() not in former]
 

@@ -211,6 +211,27 @@ def test_a_document_that_is_gone(corpus: Corpus, out: Path) -> None:
     assert "ninety pounds" in hall.before["answer"] and hall.after["error"]["kind"]
 
 
+def test_a_file_with_another_name_and_another_text_is_another_document(
+    tmp_path: Path, encoder: Encoder
+) -> None:
+    files = tmp_path / "files"
+    files.mkdir()
+    for name in ("kitchen", "trial"):
+        (files / f"{name}.txt").write_text(TEXTS[name], "utf-8")
+    with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
+        corpus.add([files])
+        asked = [ASKED[0], ASKED[2]]
+        run(corpus, asked, tmp_path / "a.jsonl")
+        (files / "kitchen.txt").rename(files / "renamed.txt")
+        (files / "trial.txt").unlink()
+        (files / "edited.txt").write_text(f"Late {TEXTS['trial']}", "utf-8")
+        corpus.add([files])
+        corpus.remove([one.id for one in corpus.missing()])
+        done = run(corpus, asked, tmp_path / "a.jsonl", options=REFRESH)
+    assert outcome(done) == [("trial", "quotes", False, ["gone"])]
+    assert [one["title"] for one in done.changes[0].added] == ["edited"]  # where its words stand
+
+
 def test_the_command_and_its_report(corpus: Corpus, out: Path) -> None:
     questions, report = out.with_name("q.jsonl"), out.with_name("report.html")
     rows = [{"id": one.id, "question": one.text, "document": one.document} for one in ASKED]
