@@ -9,10 +9,9 @@ that fits best: its cosine with the question, plus half of how much of what the 
 occurs in it or right beside it, in these words or in similar ones, or is the name of who says it.
 Either way it falls to nothing where no sentence fits.
 
-It is fitted on documents that the reader was not trained on, with near misses written by people and
-with answers left out (`training/reader`); what a missing value is worth, and where sentences begin
-to fit, by hand on four of the folders of strangers. docs/notebook/benchmarks.md shows how reliable
-it is.
+It is fitted on eight of the folders of strangers, on sets of texts that the reader was not trained
+on, and on questions of other folders (docs/notebook/experiments.md, 2026-11-26); where sentences
+begin to fit, by hand on the same.
 """
 
 from __future__ import annotations
@@ -31,7 +30,8 @@ from indexing.text.language import LANGUAGES
 from indexing.text.terms import topic_words, words
 
 _COVERAGE = 0.5
-_UNRELATED, _SOFT = 0.52, 0.02  # docs/notebook/experiments.md
+_UNRELATED, _UNREAD = 0.35, 0.52  # with a reader and without; docs/notebook/experiments.md
+_SOFT = 0.02
 _AROUND = 600  # characters before and after a sentence
 _NAME = re.compile(r"(?<!^)\b(?:[A-Z][\w'-]+|\d[\d,.]*\d|\d)\b")  # but for the first word
 
@@ -49,11 +49,13 @@ def answer_probability(features: SentenceFeatures) -> float:
 
 
 def relatedness(features: SentenceFeatures) -> float:
-    """Whether any sentence is about what is asked, 0 to 1: a step at `_UNRELATED`, softened.
+    """Whether any sentence is about what is asked, 0 to 1: a step, softened.
 
-    Words that look like an answer are found in any text, of whatever the question is.
+    Words that look like an answer are found in any text, of whatever the question is. A reader sees
+    most of it by itself, so that with one the step lies lower.
     """
-    return 1 / (1 + math.exp(-(_fit(features) - _UNRELATED) / _SOFT))
+    least = _UNREAD if features.reading is None else _UNRELATED
+    return 1 / (1 + math.exp(-(_fit(features) - least) / _SOFT))
 
 
 def _fit(features: SentenceFeatures) -> float:

@@ -31,7 +31,7 @@ from indexing.text.days.dates import date_in
 from indexing.text.days.stated_date import MONTH, stated_date
 from indexing.text.terms import content_stems, topic_words
 
-_LATER, _CHANGED = 3.0, 1.0  # what the last document and the telling of a change are worth
+_LATER, _CHANGED = 5.0, 1.0  # what the last document and the telling of a change are worth
 _IDLE = 3.0  # what talk of a value that does not hold is worth less
 _NEAR = 4.0  # how far below the best score a sentence may be that is on the same matter
 _NEAR_UNCHANGED = 1.5  # the same, if it tells of no change

@@ -11,8 +11,8 @@ after what is (`non_prose`).
 
 The weights are those of a softmax over a question's sentences (a conditional logit: McFadden,
 1974). All but the reader's were fitted, and rounded, on 65 real meeting questions and the first
-sample questions; their sum and the reader's two are joined by three numbers that were fitted on
-other texts. docs/notebook/experiments.md has the figures.
+sample questions; their sum is joined with the reader's two by numbers that were chosen on other
+texts. docs/notebook/experiments.md has the figures.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _LACKS = {"phone": 4.0, "identifier": 4.0, "money": 2.0, "clock": 2.0}  # by the
 _LISTS = 1.5  # what a list is worth where several things are asked for
 _DEFINES = 3.0  # what a definition is worth where one is asked for
 _NAMED = 1.5  # what each name is worth that the question has of a document's title
-_LOGIT, _SPAN_LOGITS = 10.0, 20.0  # bounds of what the reader says
+_RELEVANCE, _WORDS = (-8.0, 3.0), (-14.0, 6.0)  # bounds of what the reader says; see `_relevance`
 
 Weights = Mapping[str, float]
 """By the names of features."""
@@ -163,15 +163,18 @@ def _contextual(features: SentenceFeatures) -> Vectors:
 
 
 def _relevance(features: SentenceFeatures) -> Vectors:
-    """(n,) the reader's logit that each sentence answers."""
+    """(n,) the reader's logit that each sentence answers.
+
+    Of sentences that answer all but surely, how sure says little of which is the answer.
+    """
     assert features.reading is not None
-    return np.asarray(np.clip(features.reading.relevance, -_LOGIT, _LOGIT), np.float32)
+    return np.asarray(np.clip(features.reading.relevance, *_RELEVANCE), np.float32)
 
 
 def _words(features: SentenceFeatures) -> Vectors:
     """(n,) the reader's score of the best words in each sentence."""
     assert features.reading is not None
-    return np.asarray(np.clip(features.reading.spans, -_SPAN_LOGITS, _SPAN_LOGITS), np.float32)
+    return np.asarray(np.clip(features.reading.spans, *_WORDS), np.float32)
 
 
 FEATURES: Mapping[str, Callable[[SentenceFeatures], Vectors]] = {

@@ -55,7 +55,7 @@ def test_a_made_series_and_one_without_dates() -> None:
         for question, answer, files in asked(one):
             figures.update(graded(question, answer, files))
     wrong = {name: count for (name, right), count in figures.items() if not right}
-    assert sum(figures.values()) >= 34 and sum(wrong.values()) <= 3, wrong
+    assert sum(figures.values()) >= 34 and sum(wrong.values()) <= 4, wrong
     assert ("undated: says so", False) not in figures
 
 
@@ -68,7 +68,7 @@ def test_series_are_seeded_and_the_halves_share_no_words() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("half", "least"), [("developing", 44), ("counted", 36)])
+@pytest.mark.parametrize(("half", "least"), [("developing", 44), ("counted", 38)])
 def test_the_latest_word_leads_the_made_series(half: str, least: int) -> None:
     figures: Counter[tuple[str, bool]] = Counter()
     for one in made_series("developing" if half == "developing" else "counted"):

@@ -55,26 +55,26 @@ def join(data: Data, shown: Meetings, qmsum: Path, tokenizer: Any) -> tuple[Data
     passages, train, held = list(data.passages), list(data.train), list(data.held)
     windows, queries = list(shown.windows), list(shown.train)
     sets: dict[str, list[Asked]] = defaultdict(list)
-    for record in _records(SETS):
-        passage = _passage(record["source"], record["title"], _span(record), tokenizer)
-        asked = list(_questions(record["questions"], passage, len(passages), tokenizer))
-        (held if _kept(record["title"]) else train).extend(asked)
+    for record in records(SETS):
+        passage = passage_of(record["source"], record["title"], span_of(record), tokenizer)
+        asked = list(asked_of(record["questions"], passage, len(passages), tokenizer))
+        (held if kept(record["title"]) else train).extend(asked)
         sets[record["title"]].append((passage, asked))
         passages.append(passage)
     for title, members in sets.items():
-        own = [each for passage, _ in members for each in _windows(passage)]
-        if not _kept(title):
-            queries += _queries(members, own, len(windows))
+        own = [each for passage, _ in members for each in in_windows(passage)]
+        if not kept(title):
+            queries += queries_of(members, own, len(windows))
         windows.append(own)
     every = list(meetings(qmsum))
-    for record in _records(SPEECH):
+    for record in records(SPEECH):
         number = record["meeting"]
-        passage = _passage("speech", str(number), _turns(every[number], record), tokenizer)
-        asked = list(_questions(record["questions"], passage, len(passages), tokenizer))
-        kept = _kept(f"{number} {record['first']}")
-        (held if kept else train).extend(asked)
-        if not kept:
-            queries += _queries([(passage, asked)], shown.windows[number], number)
+        passage = passage_of("speech", str(number), turns_of(every[number], record), tokenizer)
+        asked = list(asked_of(record["questions"], passage, len(passages), tokenizer))
+        left_out = kept(f"{number} {record['first']}")
+        (held if left_out else train).extend(asked)
+        if not left_out:
+            queries += queries_of([(passage, asked)], shown.windows[number], number)
         passages.append(passage)
     return (
         replace(data, passages=passages, train=train, held=held),
@@ -82,30 +82,33 @@ def join(data: Data, shown: Meetings, qmsum: Path, tokenizer: Any) -> tuple[Data
     )
 
 
-def _kept(name: str) -> bool:
+def kept(name: str) -> bool:
     """Whether a set, or a stretch of a meeting, is kept for judging."""
     return int(hashlib.sha256(name.encode()).hexdigest(), 16) % _HELD == 0
 
 
-def _records(path: Path) -> Iterator[dict[str, Any]]:
+def records(path: Path) -> Iterator[dict[str, Any]]:
+    """Each line of a gzipped JSON Lines file."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         yield from map(json.loads, file)
 
 
-def _span(record: dict[str, Any]) -> Span:
+def span_of(record: dict[str, Any]) -> Span:
+    """A whole text as a span of a document of its own."""
     text = record["text"]
     utterances = transcripts.find_utterances(text)
     document = Document("", "", "", record["title"], "text", "", text, utterances)
     return Span(document, 0, len(text), 0.0)
 
 
-def _turns(meeting: Meeting, record: dict[str, Any]) -> Span:
+def turns_of(meeting: Meeting, record: dict[str, Any]) -> Span:
+    """The turns of a meeting that a record names."""
     said = meeting.document.utterances
     start, end = said[record["first"]].start, said[record["last"]].end
     return Span(meeting.document, start, end, 0.0)
 
 
-def _passage(source: str, title: str, span: Span, tokenizer: Any) -> Passage:  # noqa: ANN401
+def passage_of(source: str, title: str, span: Span, tokenizer: Any) -> Passage:  # noqa: ANN401
     """Its sentences as the reader is given them."""
     ids, places, labels = [], [], []
     before: Sentence | None = None
@@ -124,12 +127,13 @@ def _passage(source: str, title: str, span: Span, tokenizer: Any) -> Passage:  #
     return Passage(source, title, span.document.text, tuple(ids), tuple(places), tuple(labels))
 
 
-def _questions(
+def asked_of(
     asked: Sequence[dict[str, Any]],
     passage: Passage,
     number: int,
     tokenizer: Any,  # noqa: ANN401
 ) -> Iterator[Question]:
+    """The questions of a passage, without those whose answers lie on no token."""
     for each in asked:
         ids = tokenizer(each["question"], add_special_tokens=False)["input_ids"][:QUESTION]
         question = question_of(each, ids, passage, number)
@@ -137,7 +141,7 @@ def _questions(
             yield question
 
 
-def _windows(passage: Passage) -> Iterator[Passage]:
+def in_windows(passage: Passage) -> Iterator[Passage]:
     """A passage in parts of so many tokens as a window of a meeting has."""
     first, size = 0, 0
     sizes = [len(a) + len(b) for a, b in zip(passage.ids, passage.labels, strict=True)]
@@ -154,7 +158,9 @@ def _windows(passage: Passage) -> Iterator[Passage]:
         size += each
 
 
-def _queries(members: Sequence[Asked], windows: Sequence[Passage], meeting: int) -> Iterator[Query]:
+def queries_of(
+    members: Sequence[Asked], windows: Sequence[Passage], meeting: int
+) -> Iterator[Query]:
     """Questions with an answer, as queries on the windows of their set or meeting."""
     for passage, questions in members:
         for question in questions:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import random
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,30 +15,26 @@ from reader_data import LONGEST, QUESTION, Data, Example, Meetings, Passage, Que
 Vectors = NDArray[np.float32]
 
 ANSWERED = {  # how often a question with its answer comes in a pass
-    "squadshifts-amazon_reviews": 0.6,
-    "squadshifts-reddit": 0.8,
-    "squadshifts-new_wiki": 0.9,
-    "squad2-half": 2.6,
-    "nq-open": 1.4,
-    "everyday": 0.6,
+    "squadshifts-amazon_reviews": 0.7,
+    "squadshifts-reddit": 0.7,
+    "squadshifts-new_wiki": 0.8,
+    "squad2-half": 1.2,
+    "nq-open": 1.0,
+    "everyday": 0.35,
     "everyday-german": 0.5,
     "speech": 0.4,
+    "natural": 1.0,
+    "natural-german": 1.0,
+    "natural-speech": 1.0,
 }
 NEAR_MISS = {  # how often somebody's near miss comes in a pass
-    "squad2-half": 3.0,
+    "squad2-half": 1.5,
     "everyday": 0.4,
     "everyday-german": 0.4,
     "speech": 0.2,
-}
-OTHER = {  # how often a question comes with another passage
-    "squadshifts-amazon_reviews": 0.05,
-    "squadshifts-reddit": 0.05,
-    "squadshifts-new_wiki": 0.18,
-    "squad2-half": 0.4,
-    "nq-open": 0.6,
-    "everyday": 0.4,
-    "everyday-german": 0.3,
-    "speech": 0.2,
+    "natural": 1.0,
+    "natural-german": 1.0,
+    "natural-speech": 1.0,
 }
 CHANGED = {  # how often it comes with a name, number or word changed, where it can be
     "squadshifts-amazon_reviews": 0.08,
@@ -50,16 +45,17 @@ CHANGED = {  # how often it comes with a name, number or word changed, where it 
     "everyday": 0.1,
     "everyday-german": 0.0,
     "speech": 0.05,
+    "natural": 0.15,
+    "natural-german": 0.0,
+    "natural-speech": 0.1,
 }
-NEW = frozenset({"everyday", "everyday-german", "speech"})  # in other words than their texts'
-AGAIN = 0.6  # of all these, for the other sources, where there are new ones
+NEW = frozenset(
+    {"everyday", "everyday-german", "speech", "natural", "natural-german", "natural-speech"}
+)
+"""Sources that were written for this project."""
 WITHOUT = 0.07  # how often it comes without the sentence that answers
-WINDOWS = 3  # of a meeting, read with one question
 
-_NEAREST = 24
-_TITLED = frozenset({"squad2-half", "squadshifts-new_wiki", *NEW})  # whose titles are subjects
 _LIMITS = (70, 110, 170)  # tokens of a stretch
-_TOGETHER = 1_500  # examples that are sorted by length together
 
 _OPPOSITES = (
     "first last|most least|largest smallest|biggest smallest|highest lowest|before after|"
@@ -113,56 +109,34 @@ def order_windows(meetings: Meetings, queries: Vectors, windows: Vectors) -> Non
 
 
 class Examples:
-    """Puts examples together, in an order that a seed decides.
+    """Makes examples of questions on passages.
 
     Args:
-        data: Questions on passages.
-        near: Vectors of them.
-        tokenizer: Encodes changed questions.
+        data: The questions.
+        encode: Gives the token ids of a changed question.
     """
 
-    def __init__(self, data: Data, near: Near, tokenizer: Any) -> None:  # noqa: ANN401
-        self.data, self._near, self._tokenizer = data, near, tokenizer
+    def __init__(self, data: Data, encode: Callable[[str], list[int]]) -> None:
+        self.data, self._encode = data, encode
         self._opposites = _opposites()
-        self._again = any(each.source in NEW for each in data.passages)
-        titles: dict[tuple[str, str], list[int]] = defaultdict(list)
+        self._titles: dict[tuple[str, str], list[int]] = defaultdict(list)
         for number, passage in enumerate(data.passages):
-            titles[passage.source, passage.title].append(number)
-        self._titles = titles
-        held = {question.passage for question in data.held}
-        self._held = np.array([number in held for number in range(len(data.passages))])
-        self._names = {key: self._all_names(numbers) for key, numbers in titles.items()}
+            self._titles[passage.source, passage.title].append(number)
+        self._held = {question.passage for question in data.held}
+        self._names = {key: self._all_names(numbers) for key, numbers in self._titles.items()}
 
     def _all_names(self, numbers: Sequence[int]) -> list[str]:
         texts = [self.data.passages[number].text for number in numbers]
         return sorted({name for text in texts for name in _NAME.findall(text)})
 
-    def of_pass(self, number: int) -> list[Example]:
-        """All examples of a pass, shuffled."""
-        rng = random.Random(number)
-        found = [one for i in range(len(self.data.train)) for one in self._of_question(i, rng)]
-        rng.shuffle(found)
-        return found
+    def is_held(self, number: int) -> bool:
+        """Whether questions to judge on are of this passage."""
+        return number in self._held
 
-    def _of_question(self, number: int, rng: random.Random) -> Iterator[Example]:
-        question = self.data.train[number]
-        source = self.data.passages[question.passage].source
-        again = 1.0 if source in NEW or not self._again else AGAIN
-        if not question.answers:
-            for _ in range(_times(again * NEAR_MISS[source], rng)):
-                yield self.near_miss(question, rng)
-            return
-        for _ in range(_times(again * ANSWERED[source], rng)):
-            yield self.answered(question, rng)
-        for share, kind in (
-            (OTHER[source], self.other),
-            (CHANGED[source], self.changed),
-            (WITHOUT, self.without),
-        ):
-            for _ in range(_times(again * share, rng)):
-                one = kind(number, rng)
-                if one is not None:
-                    yield one
+    def of_title(self, passage: Passage) -> list[int]:
+        """Numbers of the passages of the same article or set that are trained on."""
+        same = self._titles[passage.source, passage.title]
+        return [number for number in same if not self.is_held(number)]
 
     # --- with an answer ---
 
@@ -184,19 +158,6 @@ class Examples:
         return example if passage.source in NEW else _without_relevance(example)
 
     # --- without one ---
-
-    def other(self, number: int, rng: random.Random) -> Example | None:
-        """The question beside a near passage without the answer's words."""
-        question = self.data.train[number]
-        own = self.data.passages[question.passage]
-        likeness = self._near.passages @ self._near.questions[number]
-        likeness[self._held] = -2.0
-        same = [i for i in self._titles[own.source, own.title] if not self._held[i]]
-        if own.source in _TITLED and len(same) > 3:
-            order = sorted(same, key=lambda i: -likeness[i])
-        else:
-            order = [int(i) for i in np.argsort(-likeness)[:_NEAREST]]
-        return self.beside(question, order[:_NEAREST], rng)
 
     def beside(
         self, question: Question, order: Sequence[int], rng: random.Random
@@ -237,7 +198,7 @@ class Examples:
         text = self._exchanged(question, passage, rng)
         if text is None:
             return None
-        ids = self._tokenizer(text, add_special_tokens=False)["input_ids"][:QUESTION]
+        ids = self._encode(text)[:QUESTION]
         (first, _), (last, _) = rng.choice(question.answers)
         chosen = _crop(passage, first, last, _limit(passage, rng), rng)
         new = replace(question, text=text, ids=ids, answers=())
@@ -321,20 +282,6 @@ def _without_relevance(example: Example) -> Example:
     return replace(example, relevant=None)
 
 
-def of_meeting(
-    query: Query, meetings: Meetings, rng: random.Random, data: Data, count: int = WINDOWS
-) -> list[Example]:
-    """Windows of a meeting beside a question: about half of them with marked turns."""
-    near = query.windows[:40]
-    marked = [i for i in query.windows if any(query.marked[i])]
-    best = [i for i in marked if i in near] or marked
-    others = [i for i in near if not any(query.marked[i])]
-    few = min(len(best), (count + rng.randrange(2)) // 2)
-    taken = rng.sample(best, few)
-    taken += rng.sample(others, min(len(others), count - len(taken)))
-    return [meeting_example(query, meetings, i, data) for i in taken]
-
-
 def meeting_example(query: Query, meetings: Meetings, number: int, data: Data) -> Example:
     """One window of its meeting beside a question."""
     window = meetings.windows[query.meeting][number]
@@ -345,23 +292,7 @@ def meeting_example(query: Query, meetings: Meetings, number: int, data: Data) -
     return example
 
 
-def batches(examples: Sequence[Example], budget: int, seed: int) -> list[list[Example]]:
-    """Of about the same length each, at most `budget` tokens with padding, in random order."""
-    found: list[list[Example]] = []
-    for start in range(0, len(examples), _TOGETHER):
-        batch: list[Example] = []
-        for one in sorted(examples[start : start + _TOGETHER], key=lambda one: len(one.ids)):
-            if batch and (len(batch) + 1) * len(one.ids) > budget:
-                found.append(batch)
-                batch = []
-            batch.append(one)
-        if batch:
-            found.append(batch)
-    random.Random(seed).shuffle(found)
-    return found
-
-
-def _times(share: float, rng: random.Random) -> int:
+def times(share: float, rng: random.Random) -> int:
     """The share, rounded up or down at random."""
     return int(share) + (rng.random() < share % 1)
 

@@ -1,23 +1,35 @@
-"""How good a reader is on articles and meetings that it was not trained on."""
+"""How good a reader is on articles and meetings that it was not trained on.
+
+python training/reader/reader_judge.py DATA/reading/train.jsonl.gz \
+        --meetings DATA/qmsum/train.jsonl --folder build/reader [READER.safetensors ...]
+"""
 
 from __future__ import annotations
 
+import json
 import random
 import re
 import string
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import click
 import numpy as np
 import torch
-from reader_data import Data, Example, Meetings, Query
-from reader_examples import Examples, Near, meeting_example
-from reader_loss import read as logits_of
+from everyday import join
+from natural import join_natural
+from reader_data import Data, Example, Meetings, Query, load_meetings, load_passages
+from reader_examples import Examples, Near, meeting_example, order_windows
+from reader_vectors import vectors
+from transformers import AutoTokenizer
 
-from generator.reader.cross_encoder import CrossEncoder, Logits
+from generator.reader.cross_encoder import Batch, CrossEncoder, Logits, load_cross_encoder
+from generator.reader.inputs import READER_WEIGHTS
+from indexing.models.files import encoder_weights
 
 _STRETCH = 250  # tokens
 _ANSWER = 40  # tokens of an answer, at most
@@ -118,7 +130,7 @@ def read(reader: CrossEncoder, examples: Sequence[Example], data: Data) -> list[
         count = max(1, min(len(order), _BUDGET // len(examples[order[-1]].ids)))
         taken, order = order[-count:], order[:-count]
         with torch.inference_mode():
-            logits = logits_of(reader, [examples[i] for i in taken])
+            logits = reader(Batch.of([examples[i] for i in taken]))
         for row, i in enumerate(taken):
             found[i] = _read(examples[i], data, logits, row)
     return [found[i] for i in range(len(examples))]
@@ -234,3 +246,28 @@ def word_f1(found: str, gold: str) -> float:
 def _words(text: str) -> list[str]:
     bare = "".join(letter for letter in text.lower() if letter not in string.punctuation)
     return re.sub(r"\b(a|an|the)\b", " ", bare).split()
+
+
+@click.command()
+@click.argument("data", type=click.Path(path_type=Path, exists=True))
+@click.argument("readers", nargs=-1, type=click.Path(path_type=Path, exists=True))
+@click.option("--meetings", type=click.Path(path_type=Path, exists=True), required=True)
+@click.option("--folder", type=click.Path(path_type=Path), required=True)
+def main(data: Path, readers: tuple[Path, ...], meetings: Path, folder: Path) -> None:
+    """Figures of readers, of the one that ships if none is named; a line of JSON for each."""
+    tokenizer = AutoTokenizer.from_pretrained(encoder_weights().folder, local_files_only=True)
+    passages, queries = load_passages(data, tokenizer), load_meetings(meetings, tokenizer)
+    for more in (join, join_natural):
+        passages, queries = more(passages, queries, meetings, tokenizer)
+    found = vectors(passages, queries, folder / "vectors")
+    order_windows(queries, found["queries"], found["windows"])
+    near = Near(found["questions"], found["passages"])
+    examples = Examples(passages, lambda text: tokenizer(text)["input_ids"])
+    chosen = judged(examples, near, queries, 60, 40, 10)
+    for path in readers or (READER_WEIGHTS,):
+        figures = judge(load_cross_encoder(path), chosen, passages)
+        click.echo(json.dumps({"reader": path.name, **figures}))
+
+
+if __name__ == "__main__":
+    main()

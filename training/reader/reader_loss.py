@@ -1,86 +1,123 @@
-"""Losses of the reader: of words, of answerable stretches, of sentences that answer."""
+"""Losses of the reader: of words, of stretches that answer, of sentences that do.
+
+A group is a question beside one stretch that answers it and others that do not (`groups`); what
+the reader says of them is compared within it, as it is in an answer.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import torch
-from reader_data import Example
+from groups import KINDS
 from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits, softplus
+from torch.nn.functional import binary_cross_entropy_with_logits, pad, softplus
 
-from generator.reader.cross_encoder import Batch, CrossEncoder, Logits
+from generator.reader.cross_encoder import CrossEncoder, Logits
+
+Arrays = Mapping[str, Tensor]
+"""Of a batch of groups, by the names in `groups.Batch`."""
 
 _WHOLE = 24  # tokens from which a sentence counts fully
-_ANSWERABLE, _RELEVANT, _LIST = 0.5, 0.5, 0.3  # weights of the losses beside the span's
-_ORDER = 0.3  # weight of an answered question before a near miss of the same step
-_NEAR = frozenset({"near miss", "changed"})  # kinds of example
+_ANSWERABLE, _ORDER, _RELEVANT, _LIST, _STRETCH = 0.5, 0.3, 0.5, 0.3, 0.3  # beside the span's
+_OTHER = 0.5  # weight of a stretch of another passage
+_NEAR = ("near miss", "changed", "without")
+_FAR = -1e4
 
 
-def read(model: CrossEncoder, examples: Sequence[Example]) -> Logits:
-    """Logits of examples; the encoder computes in bfloat16."""
-    with torch.autocast("cpu", torch.bfloat16):
-        logits: Logits = model(Batch.of(examples))
-    return logits
+def read(model: CrossEncoder, arrays: Arrays) -> Logits:
+    """Logits of a batch; the encoder computes in bfloat16."""
+    ids, lengths, firsts = arrays["ids"].long(), arrays["lengths"], arrays["firsts"]
+    at = torch.arange(ids.shape[1], device=ids.device)
+    mask = at < lengths[:, None]
+    types = (at >= firsts[:, None]) & mask
+    choice = (types & (at < lengths[:, None] - 1)) | (at == 0)
+    with torch.autocast(ids.device.type, torch.bfloat16):
+        encoded = model.encoder(
+            input_ids=ids, attention_mask=mask.long(), token_type_ids=types.long()
+        )
+    states = encoded.last_hidden_state.float()
+    spans = model.span(states).masked_fill(~choice[..., None], _FAR)
+    low, high = arrays["places"].long().unbind(-1)
+    sums = pad(model.relevant(states)[..., 0].double().cumsum(1), (1, 0))
+    means = (sums.gather(1, high) - sums.gather(1, low)) / (high - low).clamp(min=1)
+    answerable = model.answerable(states[:, 0])[:, 0]
+    return Logits(spans[..., 0], spans[..., 1], answerable, means.float())
 
 
-def reading_loss(logits: Logits, examples: Sequence[Example]) -> Tensor:
-    """Of questions on passages: span, answerable, order, and relevance where it is known."""
-    answerable = torch.tensor([float(bool(one.answers)) for one in examples])
-    loss = _span_loss(logits, examples)
-    loss = loss + _ANSWERABLE * binary_cross_entropy_with_logits(logits.answerable, answerable)
-    loss = loss + _ORDER * _order_loss(logits, examples)
-    known = [i for i, one in enumerate(examples) if one.relevant is not None]
-    if known:
-        parts = [_relevance_loss(logits.relevant[i : i + 1], [examples[i]]) for i in known]
-        loss = loss + torch.stack(parts).mean()
-    return loss
+def loss(logits: Logits, arrays: Arrays, groups: int) -> Tensor:
+    """All of them together, of a batch of so many groups."""
+    kinds = arrays["kinds"]
+    answered = kinds == KINDS["answered"]
+    weight = torch.where(kinds == KINDS["other passage"], _OTHER, 1.0)
+    weight = weight * (kinds != KINDS["meeting"])
+    total = weight.sum().clamp(min=1e-3)
+    answerable = binary_cross_entropy_with_logits(
+        logits.answerable, answered.float(), reduction="none"
+    )
+    own = (_span(logits, arrays) + _ANSWERABLE * answerable) * weight
+    some = logits.starts[:, 1:].logsumexp(1) + logits.ends[:, 1:].logsumexp(1)
+    words = some - logits.starts[:, 0] - logits.ends[:, 0]
+    group = arrays["group"]
+    order = _order(words / 2, kinds, group) + _order(logits.answerable, kinds, group)
+    asked = kinds != KINDS["meeting"]
+    stretch = _listed(words[asked], group[asked], answered[asked], groups)
+    relevant = _relevance(logits.relevant, arrays, groups)
+    return own.sum() / total + _ORDER * order + _STRETCH * stretch + relevant
 
 
-def meeting_loss(logits: Logits, examples: Sequence[Example]) -> Tensor:
-    """Of windows of one meeting beside one question."""
-    return _relevance_loss(logits.relevant, examples)
-
-
-def _span_loss(logits: Logits, examples: Sequence[Example]) -> Tensor:
-    """Negative log likelihood of all annotated answers together (Clark and Gardner 2018)."""
-    pairs = [one.answers or [(0, 0)] for one in examples]
-    width = max(map(len, pairs))
-    padded = torch.tensor([[*each, *[each[0]] * (width - len(each))] for each in pairs])
-    real = torch.arange(width) < torch.tensor([[len(each)] for each in pairs])
+def _span(logits: Logits, arrays: Arrays) -> Tensor:
+    """(n,) negative log likelihood of all annotated answers together (Clark and Gardner 2018)."""
+    first, last = arrays["answers"].long().unbind(-1)
     starts, ends = logits.starts.log_softmax(-1), logits.ends.log_softmax(-1)
-    likely = starts.gather(1, padded[..., 0]) + ends.gather(1, padded[..., 1])
-    return -likely.masked_fill(~real, float("-inf")).logsumexp(1).mean()
+    likely = starts.gather(1, first) + ends.gather(1, last)
+    return -likely.masked_fill(~arrays["real"], float("-inf")).logsumexp(1)
 
 
-def _order_loss(logits: Logits, examples: Sequence[Example]) -> Tensor:
-    """Each answered question before each near miss, by span and by answerable (RankNet).
+def _order(scores: Tensor, kinds: Tensor, group: Tensor) -> Tensor:
+    """Answered stretches before near misses, and before the others of their group (RankNet).
 
     Burges et al. 2005: the logistic loss of the difference of two scores.
     """
-    kinds = [one.kind for one in examples]
-    answered = torch.tensor([kind == "answered" for kind in kinds])
-    near = torch.tensor([kind in _NEAR for kind in kinds])
-    if not (answered.any() and near.any()):
-        return torch.zeros(())
-    some = logits.starts[:, 1:].logsumexp(1) + logits.ends[:, 1:].logsumexp(1)
-    span = some - logits.starts[:, 0] - logits.ends[:, 0]
-    scores = torch.stack([span / 2, logits.answerable])
-    pairs = scores[:, answered, None] - scores[:, None, near]
-    return softplus(-pairs).mean()
+    pairs = softplus(scores[None, :] - scores[:, None])
+    answered = (kinds == KINDS["answered"])[:, None]
+    near = torch.stack([kinds == KINDS[each] for each in _NEAR]).any(0)[None, :]
+    other = (kinds == KINDS["other passage"])[None, :] & (group[:, None] == group[None, :])
+    parts = [
+        (pairs * which).sum() / which.sum().clamp(min=1)
+        for which in (answered & near, answered & other)
+    ]
+    return (parts[0] + parts[1]) / 2
 
 
-def _relevance_loss(relevant: Tensor, examples: Sequence[Example]) -> Tensor:
-    """Each sentence for itself, and the relevant ones before all others of these examples."""
-    found, held, weight = [], [], []
-    for row, one in enumerate(examples):
-        found.append(relevant[row, : len(one.places)])
-        held += one.relevant or []
-        weight += [min(1.0, (end - start) / _WHOLE) for start, end in one.places]
-    logits, target, weights = torch.cat(found), torch.tensor(held).float(), torch.tensor(weight)
-    loss = binary_cross_entropy_with_logits(logits, target, weight=weights, reduction="sum")
-    loss = _RELEVANT * loss / weights.sum().clamp(min=1e-3)
-    if 0 < target.sum() < len(target):
-        weighed = logits + weights.clamp(min=1e-3).log()
-        loss = loss + _LIST * (weighed.logsumexp(0) - weighed[target > 0].logsumexp(0))
-    return loss
+def _relevance(relevant: Tensor, arrays: Arrays, groups: int) -> Tensor:
+    """Each sentence for itself, and the relevant ones before all others of their group."""
+    known = arrays["known"]
+    sizes = (arrays["places"][..., 1] - arrays["places"][..., 0]).float()
+    there = (sizes > 0) & known[:, None]
+    weights = (sizes / _WHOLE).clamp(max=1.0) * there
+    each = binary_cross_entropy_with_logits(relevant, arrays["relevant"], reduction="none")
+    own = (each * weights).sum(1) / weights.sum(1).clamp(min=1e-3)
+    scores = (relevant + weights.clamp(min=1e-3).log())[there]
+    group = arrays["group"][:, None].expand_as(relevant)[there]
+    listed = _listed(scores, group, (arrays["relevant"] > 0)[there], groups)
+    return _RELEVANT * (own * known).sum() / known.sum().clamp(min=1) + _LIST * listed
+
+
+def _listed(scores: Tensor, group: Tensor, right: Tensor, groups: int) -> Tensor:
+    """The right ones of each group before all of it, where it has both kinds."""
+    some = [
+        torch.zeros(groups, device=scores.device).index_add(0, group, which.float()) > 0
+        for which in (right, ~right)
+    ]
+    both = some[0] & some[1]
+    gap = _logsumexp(scores, group, groups) - _logsumexp(scores[right], group[right], groups)
+    return (gap * both).sum() / both.sum().clamp(min=1)
+
+
+def _logsumexp(values: Tensor, group: Tensor, groups: int) -> Tensor:
+    """(groups,) of the values of each."""
+    top = torch.full((groups,), _FAR, device=values.device)
+    top = top.scatter_reduce(0, group, values.detach(), "amax")
+    sums = torch.zeros(groups, device=values.device)
+    return top + sums.index_add(0, group, (values - top[group]).exp()).clamp(min=1e-30).log()
