@@ -145,7 +145,7 @@ bench-speed: $(VENV)/installed ## speed and memory: indexes by size, encoding, g
 	$(RUN) benchmarks follow-up
 
 .PHONY: train-reader
-train-reader: $(VENV)/installed-dev ## train the reader that ships: make train-reader DATA=(folder with reading and qmsum); hours, resumes
+train-reader: $(VENV)/installed-dev ## train the reader that ships: make train-reader DATA=(folder with reading and qmsum); minutes of a GPU
 	@test -n "$(DATA)" || { echo "make: where is the data? make train-reader DATA=PATH" >&2; exit 1; }
 	PYTHONPATH=. sh training/reader/train.sh "$(BIN)/python" "$(DATA)" build/reader
 
