@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 PROMISED = 0.9
 """How often the interval holds the number of places."""
-_WIDENED = 1.25  # of a standard deviation (`python -m benchmarks every --fit`)
+_WIDENED = 3.96  # of a standard deviation (`python -m benchmarks every --fit`)
 _LEAST = 0.5  # places, added on both sides: a logarithm of none is none
 
 
