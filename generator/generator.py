@@ -37,6 +37,7 @@ from generator.extractive.context.late_chunking import ContextualEncoder
 from generator.extractive.features import SentenceFeatures, WordVectors
 from generator.extractive.fitted import FITTED
 from generator.extractive.latest import with_days
+from generator.extractive.question.moment import asks_when
 from generator.extractive.quote_length import QuoteLength
 from generator.extractive.selector import (
     closest_quotes,
@@ -277,12 +278,13 @@ class Generator:
         query = draft.request.query
         with ThreadPoolExecutor(2, "evidence") as pool:
 
-            def begin(work: Callable[[str, Sequence[Sentence]], R]) -> Callable[[], R]:
+            def begin(work: Callable[[str, Sequence[Sentence]], R], asked: str) -> Callable[[], R]:
                 if self._quick_start:
-                    return pool.submit(work, query, sentences).result
-                return partial(work, query, sentences)
+                    return pool.submit(work, asked, sentences).result
+                return partial(work, asked, sentences)
 
-            contextual, reading = begin(self._context.score), begin(self._reader.read)
+            contextual = begin(self._context.score, query)
+            reading = begin(self._reader.read, asks_when(query))
             features = SentenceFeatures.of(
                 query, sentences, self._words, question=draft.request.asked
             )

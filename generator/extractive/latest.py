@@ -41,7 +41,7 @@ _UNDATED = 0.5  # where a document without a date stands, 0 to 1
 _FACT = re.compile(r"\W*(?:who|what|which|where|wer|was|welche\w*|wo)\b", re.IGNORECASE)
 _WHEN = re.compile(
     rf"takes?|place|held|hold|plan(?:ned)?|scheduled?|dates?|days?|numbers?|amount|chang\w+|develop\w*"
-    rf"|now|currently|present|time|{MONTH}|\d{{4}}|statt\w*|derzeit|aktuell\w*|jetzt|datum|tag"
+    rf"|now|currently|present|final|latest|time|{MONTH}|\d{{4}}|statt\w*|derzeit|aktuell\w*|jetzt|datum|tag"
 )
 _NAME = re.compile(r"\b[A-Z]\w+")
 

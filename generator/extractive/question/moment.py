@@ -67,3 +67,19 @@ def asked_moment(question: str, days: Collection[str]) -> Moment:
         if known:
             return Moment("then", max(known), named["month"])
     return Moment("once" if _ONCE.search(question) else "now")
+
+
+_DATE_OF = re.compile(
+    r"^\W*what(?: is|'s| was) the (?:(?:final|latest|current|new) )?(?P<what>[\w-]+) date"
+    r"(?P<of> (?:of|for) .+?)?\s*\?*\s*$",
+    re.IGNORECASE,
+)
+
+
+def asks_when(question: str) -> str:
+    """A question for the date of something, as one that asks when it is; any other as it is.
+
+    A reader finds "The launch is on Monday." for "When is the launch?", and for its date does not.
+    """
+    found = _DATE_OF.match(question)
+    return f"When is the {found['what']}{found['of'] or ''}?" if found else question
