@@ -26,15 +26,18 @@ from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED
 from generator.extractive.question.answer_slot import asked_slot, fills
 from generator.extractive.ranking import Weights, sentence_scores
+from indexing.text.days.stated_date import MONTH
 from indexing.text.language import LANGUAGES
 from indexing.text.terms import topic_words, words
 
 _COVERAGE = 0.5
 _UNRELATED, _UNREAD = 0.35, 0.52  # with a reader and without; docs/notebook/experiments.md
 _SOFT = 0.02
+_ALIKE = 0.8  # likeness of a misspelled name and what it may be
 _AROUND = 600  # characters before and after a sentence
 _NAME = re.compile(r"(?<!^)\b(?:[A-Z][\w'-]+|\d[\d,.]*\d|\d)\b")  # but for the first word
 
+_MONTH = re.compile(MONTH, re.IGNORECASE)
 _TITLED = re.compile(r"(?<=Frau )[^\W\d][\w-]+|(?<=Herr )[^\W\d][\w-]+|\d[\d,.]*\d|\d")
 
 
@@ -97,12 +100,22 @@ def answer_features(features: SentenceFeatures, weights: Weights | None = None) 
 def _names_missing(features: SentenceFeatures, i: int) -> int:
     """How many names and numbers of the question are neither around a sentence nor in its title.
 
-    Where every noun has a capital, as in German, only those count as names that follow a title.
+    Where every noun has a capital, as in German, only those count as names that follow a title. A
+    misspelled name is there if what it may be is, and months are no names.
     """
     sentence, document = features.sentences[i], features.sentences[i].document
     start, end = max(0, sentence.start - _AROUND), sentence.end + _AROUND
     around = f"{document.title} {sentence.speaker or ''} {document.text[start:end]}".lower()
     capitals = LANGUAGES[features.language].capitalised_nouns
     found = (_TITLED if capitals else _NAME).findall(features.question)
-    names = [name.lower().removesuffix("'s") for name in found]
-    return sum(name not in around for name in names)
+    names = [name.lower().removesuffix("'s") for name in found if not _MONTH.fullmatch(name)]
+    topic = topic_words(features.query, features.language)
+    alike = {
+        word for word, best in zip(topic, _best_likeness(features), strict=True) if best >= _ALIKE
+    }
+    return sum(name not in around and name not in alike for name in names)
+
+
+def _best_likeness(features: SentenceFeatures) -> Vectors:
+    """(m,) of each word of the question, how like it the likest word of any sentence is."""
+    return np.asarray(features.word_similarity.max(axis=0, initial=0.0), np.float32)

@@ -15,7 +15,7 @@ from indexing.documents import Hit, PassageHit
 from indexing.text.language import language_of
 from indexing.text.terms import content_stems, stem
 
-LEAST = 0.3
+LEAST = 0.2
 """The probability from which a place is shown."""
 _HOW_OFTEN = re.compile(r"\bhow (?:often|many times)\b|\bwie (?:oft|häufig)\b", re.IGNORECASE)
 _HOW_MANY = re.compile(r"\b(?:how many|wie ?viele) (\w+)", re.IGNORECASE)

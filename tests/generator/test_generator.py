@@ -134,7 +134,6 @@ def test_below_the_floor_the_model_is_not_asked(embed: Embed, mode: str) -> None
     assert [entry.kept for entry in answer.context] == [0, 0]
 
 
-@pytest.mark.xfail(reason="lost with the reader of 2026-11-26: docs/notebook/experiments.md")
 def test_an_abstention_offers_the_closest_passages(quoting: Generator) -> None:
     question = "Which budget of the Zanzibar hospital did Genovia cut?"
     answer = checked(quoting.stream(AskRequest(question), Retrieval(HITS, LOOKUP)))

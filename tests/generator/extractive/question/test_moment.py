@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from generator.extractive.question.moment import asked_moment
+from generator.extractive.question.moment import asked_moment, asks_when
 
 DAYS = ("2025-09-08", "", "2025-11", "2026-02-12")
 
@@ -29,3 +29,16 @@ DAYS = ("2025-09-08", "", "2025-11", "2026-02-12")
 def test_the_moment_that_is_asked_for(question: str, kind: str, month: str) -> None:
     moment = asked_moment(question, DAYS)
     assert (moment.kind, moment.month) == (kind, month)
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("What is the final launch date of Heron?", "When is the launch of Heron?"),
+        ("What's the delivery date?", "When is the delivery?"),
+        ("What is the date?", "What is the date?"),
+        ("Who set the launch date?", None),
+    ],
+)
+def test_a_question_for_a_date_is_read_as_when(question: str, asked: str | None) -> None:
+    assert asks_when(question) == (asked or question)

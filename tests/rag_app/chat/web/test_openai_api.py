@@ -53,7 +53,6 @@ def test_a_completion_is_the_answer_of_the_corpus(
     ]
 
 
-@pytest.mark.xfail(reason="lost with the reader of 2026-11-26: docs/notebook/experiments.md")
 def test_a_stream_comes_in_pieces_and_ends_with_the_citations(
     client: openai.OpenAI, expected: Answer
 ) -> None:
