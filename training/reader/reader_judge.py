@@ -1,7 +1,9 @@
 """How good a reader is on articles and meetings that it was not trained on.
 
-python training/reader/reader_judge.py DATA/reading/train.jsonl.gz \
+    python training/reader/reader_judge.py DATA/reading/train.jsonl.gz \
         --meetings DATA/qmsum/train.jsonl --folder build/reader [READER.safetensors ...]
+
+The folder is where vectors are kept.
 """
 
 from __future__ import annotations
