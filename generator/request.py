@@ -17,7 +17,7 @@ from indexing.filter import Filter
 from indexing.text.aliases import NO_ALIASES, Aliases
 from indexing.text.vocabulary import without_surrogates
 
-EVIDENCE_DOCUMENTS = 5
+EVIDENCE_DOCUMENTS = 12
 """Documents that evidence is taken from, unless a request says otherwise."""
 
 

@@ -96,7 +96,6 @@ FILTER_FIELDS = (
     "documents", "path", "speaker", "collections", "since", "until", "participants",
 )  # fmt: skip
 _ASK: tuple[Act, ...] = ("ask",)
-_BEST: tuple[Act, ...] = ("ask", "search")
 _SEARCH: tuple[Act, ...] = ("search",)
 _EVERY: tuple[Act, ...] = ("every",)
 _PAGE_LIMITS: dict[Surface, str] = {"page": "a question names them, and the documents are ticked"}
@@ -108,7 +107,10 @@ REQUEST_FIELDS = (
         _ASK, former="--answer",
     ),
     RequestField(
-        "k", int, 5, "Maximum number of documents.", _BEST, least=1, most_remote=100, flag="-k",
+        "k", int, 5, "Maximum number of documents.", _SEARCH, least=1, most_remote=100, flag="-k",
+    ),
+    RequestField(
+        "k", int, 12, "Maximum number of documents.", _ASK, least=1, most_remote=100, flag="-k",
         absent={"page": "a question there is answered from the usual number"},
     ),
     RequestField(
@@ -344,7 +346,9 @@ def spelled_out(options: type) -> Callable[[Called], Called]:
     """Shows `help` and editors the keyword arguments that a function takes as `**options`."""
 
     def with_signature(function: Called) -> Called:
-        defaults = {one.name: one.default for one in REQUEST_FIELDS}
+        acts: dict[type, Act] = {SearchOptions: "search", EveryOptions: "every"}
+        act = acts.get(options, "ask")
+        defaults = {one.name: one.default for one in REQUEST_FIELDS if act in one.acts}
         before = [
             one for one in signature(function).parameters.values() if one.kind != one.VAR_KEYWORD
         ]

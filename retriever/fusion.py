@@ -9,7 +9,7 @@ docs/notebook/experiments.md says how, and what each feature gives.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -60,6 +60,15 @@ RANKINGS: dict[str, Ranking] = {
     "dense": Ranking(documents={"dense_document": 1.0}, passages={"dense": 1.0}),
     "bm25": Ranking(documents={"bm25_document": 1.0}, passages={"bm25": 1.0}),
 }
+
+EVIDENCE = "evidence"
+RANKING_OF_EVIDENCE = replace(
+    RANKINGS["default"],
+    passages={**RANKINGS["default"].passages, "document": 1.0},
+    repetition=0.8,
+)
+"""By which passages are found to answer from: a good document lifts its own less, so that those of
+more documents are read. `benchmarks folders` was what it was chosen on."""
 
 CATCHES: dict[str, Ranking] = {
     "words": Ranking(documents={"bm25_passages": 1.0}, passages={"bm25": 1.0}),

@@ -83,7 +83,7 @@ def command(
                     wrong = one.answerable and not graded.leads
                     if looks and wrong:
                         losses.append(
-                            (one, lost_at(corpus, one, _request(one), abstained=graded.abstained))
+                            (one, lost_at(corpus, one, request_of(one), abstained=graded.abstained))
                         )
                     if show and (wrong or (not one.answerable and not graded.abstained)):
                         loss = losses[-1][1] if wrong else Loss("abstention")
@@ -91,7 +91,8 @@ def command(
     click.echo(_as_json(grades, losses) if as_json else _tables(grades, losses, where))
 
 
-def _request(question: FolderQuestion) -> AskRequest:
+def request_of(question: FolderQuestion) -> AskRequest:
+    """The question, after those that it leans on."""
     history = tuple(Turn(each, "") for each in question.history)
     return AskRequest(question.text, history=history)
 
@@ -102,7 +103,7 @@ def _asked(
     """Each question, the grade of its answer, and the answer."""
     for one in track(list(questions), console=Console(stderr=True), transient=True):
         started = time.perf_counter()
-        answer = corpus.answer(_request(one))
+        answer = corpus.answer(request_of(one))
         seconds = time.perf_counter() - started
         marked = f"\n  marked: {answer.short.text!r}" if answer.short else ""
         yield one, grade(one, answer, seconds), f"{answer.text}{marked}"

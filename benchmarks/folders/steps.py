@@ -15,10 +15,11 @@ from generator.evidence import Sentence, Span, evidence_sentences
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.ranking import answer_scores
 from generator.lm.calibration_record import AnswerMode
-from generator.request import AskRequest
+from generator.request import AskRequest, Retrieval
 from indexing.documents import Document
 from indexing.filter import OWNER
 from rag_app.corpus.corpus import Corpus
+from rag_app.corpus.question_answering import QuestionAnswering
 
 STEPS = (
     "file reading",
@@ -71,13 +72,27 @@ def lost_at(
     if not any(document.id in found for document, _, _ in golds):
         limited = where != request.where
         return Loss("kind of request" if limited else "document ranking", route.read_as)
-    generator = answering._generator
-    draft = Draft(route.request, AnswerMode("quote", "as asked"), None)
-    passages = generator._evidence(draft, retrieval).best(generator.settings.passages)
+    passages, features = _read(answering, route.request, retrieval)
     if not any(_holds(one, golds) for one in passages):
         return Loss("passage ranking")
-    features = generator._features(draft, evidence_sentences(passages))
     return _lost_among(features, golds, question, abstained=abstained)
+
+
+def evidence_of(corpus: Corpus, request: AskRequest) -> SentenceFeatures | None:
+    """What is known of the sentences for a request; None where the store answers it."""
+    first = corpus._answering._find(request, OWNER)[0]
+    if first.route.lines is not None:
+        return None
+    return _read(corpus._answering, first.route.request, first.retrieval)[1]
+
+
+def _read(
+    answering: QuestionAnswering, request: AskRequest, retrieval: Retrieval
+) -> tuple[Sequence[Span], SentenceFeatures]:
+    generator = answering._generator
+    draft = Draft(request, AnswerMode("quote", "as asked"), None)
+    passages = generator._evidence(draft, retrieval).best(generator.settings.passages)
+    return passages, generator._features(draft, evidence_sentences(passages, request.aliases))
 
 
 def _lost_among(

@@ -1,17 +1,16 @@
 """Abstention: where the documents probably do not answer, nothing is generated.
 
-The probability that they do is a logistic function of five numbers: the score of the sentence that
-ranks first; how many names and numbers of the question occur neither around it nor in its title;
-whether it lacks the kind of value that is asked for, such as an amount or a time of day; and over
-all stretches that the reader read, the best words' score and the best logit that a stretch answers
-(no answer is a decision over all of them). Without a reader it is one of how well the sentence fits
-that fits best: its cosine with the question, plus half of how much of what the question is about
-occurs in it or right beside it, in these words or in similar ones, or is the name of who says it.
-Either way it falls to nothing where no sentence fits.
+The probability that they do is a logistic function of four numbers: the scores of all sentences
+together, as what is answered is mostly told of more than once, and a question that only looks so
+has one sentence that looks like it; the reader's logit that the stretch around the first one
+answers; how many names and numbers of the question occur neither around it nor in its title; and
+whether it lacks the kind of value that is asked for, such as an amount or a time of day. Without a
+reader it is one of how well the sentence fits that fits best: its cosine with the question, plus
+half of how much of what the question is about occurs in it or right beside it, in these words or
+in similar ones, or is the name of who says it. Either way it falls to nothing where none fits.
 
-It is fitted on eight of the folders of strangers, on sets of texts that the reader was not trained
-on, and on questions of other folders (docs/notebook/experiments.md, 2026-11-26); where sentences
-begin to fit, by hand on the same.
+The first two are fitted on eight of the folders of strangers, and on questions of other folders
+(training/reader/fit_abstention.py); the other two, and where sentences begin to fit, by hand.
 """
 
 from __future__ import annotations
@@ -34,6 +33,7 @@ _COVERAGE = 0.5
 _UNRELATED, _UNREAD = 0.35, 0.52  # with a reader and without; docs/notebook/experiments.md
 _SOFT = 0.02
 _ALIKE = 0.8  # likeness of a misspelled name and what it may be
+_SCALE = 2.0  # of scores, in which they count together
 _AROUND = 600  # characters before and after a sentence
 _NAME = re.compile(r"(?<!^)\b(?:[A-Z][\w'-]+|\d[\d,.]*\d|\d)\b")  # but for the first word
 
@@ -89,12 +89,17 @@ def answer_features(features: SentenceFeatures, weights: Weights | None = None) 
     best, slot = int(scores.argmax()), asked_slot(features.question)
     lacks = slot and not fills(slot, features.question, features.sentences[best].read)
     return {
-        "score": float(scores.max()),
-        "words": float(features.reading.spans.max()),
-        "answerable": float(features.reading.answerable.max()),
+        "scores": _together(scores[np.isfinite(scores)]),
+        "answerable": float(features.reading.answerable[best]),
         "names missing": float(_names_missing(features, best)),
         "value missing": float(bool(lacks)),
     }
+
+
+def _together(scores: Vectors) -> float:
+    """All scores as one: the greatest, and more for each other one that is not far below it."""
+    highest = float(scores.max())
+    return highest + _SCALE * math.log(np.exp((scores - highest) / _SCALE).sum())
 
 
 def _names_missing(features: SentenceFeatures, i: int) -> int:

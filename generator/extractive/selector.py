@@ -22,7 +22,7 @@ from generator.extractive.ranking import Ranking, answer_scores, probabilities
 from generator.extractive.table_rows import named_rows
 from indexing.text.tables import is_row
 
-_LEAST_WORDS = 11  # of the first quote, where there are as many: "It's the ninth." says little
+_LEAST_WORDS = 25  # of the first quote, where there are as many: "It's the ninth." says little
 _LIST_WORDS = 60  # of one that ends with a colon, and goes on with a list
 _ITEM = re.compile(r"[-*+\u2022\u2013]|\(?(?:\d{1,2}|[a-z])[.)]")
 _SLACK = 1.15  # how far the last sentence may cross the length

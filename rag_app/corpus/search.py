@@ -23,7 +23,7 @@ from rag_app.corpus.models import Models
 from rag_app.corpus.shards.manifest import MissingShards
 from rag_app.corpus.shards.parts import CorpusParts, SearchRequest, ranking_named
 from rag_app.corpus.stores import Stores
-from retriever.fusion import CATCHES
+from retriever.fusion import CATCHES, EVIDENCE
 
 if TYPE_CHECKING:
     from generator.answer import ContextEntry
@@ -118,7 +118,8 @@ class Search:
         """
         parts, where = moment.parts, request.where
         query = request.aliases.expanded(request.query)
-        hits = self._hits(parts, SearchRequest(query, request.k, EVIDENCE_PASSAGES, where))
+        wanted = SearchRequest(query, request.k, EVIDENCE_PASSAGES, where, EVIDENCE)
+        hits = self._hits(parts, wanted)
         documents = {hit.document: parts.document(hit.document) for hit in hits}
 
         def picture(document: str, key: str) -> bytes:

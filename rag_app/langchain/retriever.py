@@ -13,12 +13,11 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables.config import run_in_executor
 from pydantic import Field
 
-from generator.request import EVIDENCE_DOCUMENTS
 from indexing.documents import Hit, PassageHit
 from indexing.errors import InvalidRequest
 from indexing.filter import Filter
 from rag_app.corpus.corpus import Corpus
-from rag_app.request_fields import SearchOptions, fields_of
+from rag_app.request_fields import SearchOptions, fields_of, request_field
 
 
 class RagAppRetriever(BaseRetriever):
@@ -68,7 +67,7 @@ class RagAppRetriever(BaseRetriever):
         k = int(fields["k"])
         if k < 1:
             raise InvalidRequest(f"k is {k}; it must be at least 1")
-        fields |= {"k": max(k, EVIDENCE_DOCUMENTS), "passages": k}
+        fields |= {"k": max(k, request_field("k").default), "passages": k}
         hits = self.corpus.search(query, **cast(SearchOptions, fields))
         pairs = [(passage, hit) for hit in hits for passage in hit.passages]
         pairs.sort(key=lambda pair: -pair[0].score)

@@ -15,12 +15,14 @@ from safetensors.numpy import load_file, save_file
 from generator.evidence import Sentence, evidence_sentences, gather_evidence
 from generator.extractive.context.late_chunking import ContextualEncoder
 from generator.extractive.features import SentenceFeatures, WordVectors
+from generator.request import EVIDENCE_DOCUMENTS
 from indexing.documents import Document
 from indexing.filter import Filter
 from indexing.text.terms import content_stems
 from rag_app.corpus.corpus import Corpus
 from rag_app.corpus.search import EVIDENCE_PASSAGES
 from rag_app.progress import track
+from retriever.fusion import EVIDENCE
 
 _HALF = 0.5  # of the shorter of two spans: what they share where one is evidence for the other
 
@@ -74,11 +76,13 @@ Row = list[tuple[str, int, int, float, int | None, str | None]]
 def _search(corpus: Corpus, questions: Sequence[LongQuestion], cache: Path) -> None:
     context, arrays, rows = ContextualEncoder(), {}, []
     ids = {entry.title: entry.id for entry in corpus.documents()}
-    with corpus.retriever() as retriever, track(questions, doing=cache.stem) as steps:
+    with corpus.retriever(EVIDENCE) as retriever, track(questions, doing=cache.stem) as steps:
         words = WordVectors(retriever.embed)
         for number, one in enumerate(steps):
             where = Filter() if one.words else Filter(documents=(ids[one.document],))
-            hits = corpus.search(one.text, k=5, passages=EVIDENCE_PASSAGES, where=where)
+            hits = retriever.search(
+                one.text, k=EVIDENCE_DOCUMENTS, passages=EVIDENCE_PASSAGES, where=where
+            )
             passages = gather_evidence(hits, corpus.document).passages
             sentences = evidence_sentences(passages[:EVIDENCE_PASSAGES])
             features = replace(

@@ -12,7 +12,7 @@ from indexing.filter import Filter
 from indexing.index.snapshot import Snapshot
 from indexing.store.store import Store
 from retriever.features import Embed
-from retriever.fusion import CATCHES, RANKINGS, Ranking
+from retriever.fusion import CATCHES, EVIDENCE, RANKING_OF_EVIDENCE, RANKINGS, Ranking
 from retriever.retriever import Retriever, search
 from retriever.similar_documents import SimilarDocument, similar_documents
 
@@ -45,12 +45,12 @@ class SearchRequest:
 
 
 def ranking_named(name: str) -> Ranking:
-    """The features that count in a ranking, or in a catch.
+    """The features that count in a ranking, in a catch, or where evidence is looked for.
 
     Raises:
         InvalidRequest: There is no ranking by that name.
     """
-    every = RANKINGS | CATCHES
+    every = RANKINGS | CATCHES | {EVIDENCE: RANKING_OF_EVIDENCE}
     if name not in every:
         raise InvalidRequest(f"no ranking {name!r}; there are: {', '.join(RANKINGS)}")
     return every[name]

@@ -24,6 +24,7 @@ from generator.answer import MARK, Answer, Citation, SentenceSupport
 from generator.attribution.citer import attribute
 from generator.attribution.verifier import Verifier, shipped_verifier
 from generator.evidence import Span, evidence_sentences, gather_evidence
+from generator.request import EVIDENCE_DOCUMENTS
 from generator.scales.cosine_scale import PACKAGED, scale_of
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest, MissingDependency
@@ -33,6 +34,7 @@ from rag_app.corpus.search import EVIDENCE_PASSAGES
 from rag_app.laboratory.datasets.labelled_questions import LabelledQuestion, in_gold, load_questions
 from rag_app.laboratory.evaluation.short_answers import exact_match, word_f1
 from rag_app.progress import track
+from retriever.fusion import EVIDENCE
 from retriever.retriever import Retriever
 
 LEAD_WORDS = 90
@@ -184,7 +186,7 @@ def _lead(corpus: Corpus, question: LabelledQuestion) -> MeasuredAnswer:
 
 def _oracle(corpus: Corpus, question: LabelledQuestion) -> MeasuredAnswer:
     """The retrieved sentences with the highest ROUGE-1 against the reference."""
-    with corpus.retriever() as retriever:
+    with corpus.retriever(EVIDENCE) as retriever:
         pool = evidence_sentences(_passages(corpus, retriever, question))
     scorer = _scorer()
     scores = [scorer.score(question.reference, each.text)["rouge1"].fmeasure for each in pool]
@@ -198,7 +200,7 @@ def _oracle(corpus: Corpus, question: LabelledQuestion) -> MeasuredAnswer:
 
 def _reference(corpus: Corpus, question: LabelledQuestion) -> MeasuredAnswer:
     """The reference answer, attributed to the passages as a generated answer is."""
-    with corpus.retriever() as retriever:
+    with corpus.retriever(EVIDENCE) as retriever:
         passages = _passages(corpus, retriever, question)
         fingerprint = retriever.store.fingerprint()
         scale = scale_of(fingerprint, retriever.embed) if fingerprint else PACKAGED
@@ -235,7 +237,9 @@ def _verifier() -> Verifier | None:
 
 def _passages(corpus: Corpus, retriever: Retriever, question: LabelledQuestion) -> Sequence[Span]:
     """The passages that an answer would be made from."""
-    hits = retriever.search(question.question, passages=EVIDENCE_PASSAGES, where=question.where)
+    hits = retriever.search(
+        question.question, k=EVIDENCE_DOCUMENTS, passages=EVIDENCE_PASSAGES, where=question.where
+    )
     return gather_evidence(hits, corpus.document).passages[:EVIDENCE_PASSAGES]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from math import exp, log
 
 import pytest
 
@@ -11,6 +12,7 @@ from generator.evidence import Embed, evidence_sentences
 from generator.extractive.abstention import answer_features, answer_probability, relatedness
 from generator.extractive.features import SentenceFeatures, WordVectors
 from generator.extractive.fitted import FITTED
+from generator.extractive.ranking import sentence_scores
 from generator.reader.reading import Reader
 from tests.generator.conftest import span, transcript
 
@@ -49,7 +51,9 @@ def test_it_is_a_logistic_function_of_its_features(embed: Embed) -> None:
     found = features("When does the ferry sail?", embed)
     values = answer_features(found)
     assert found.reading is not None
-    assert values["words"] == pytest.approx(float(found.reading.spans.max()))
+    scores = sentence_scores(found, FITTED.sentence)
+    assert values["answerable"] == found.reading.answerable[scores.argmax()]
+    assert values["scores"] == pytest.approx(2 * log(sum(exp(one / 2) for one in scores)), rel=1e-4)
     total = FITTED.answerable["bias"] + sum(FITTED.answerable[k] * v for k, v in values.items())
     logistic = 1 / (1 + 2.718281828459045**-total)
     assert answer_probability(found) == pytest.approx(relatedness(found) * logistic)
