@@ -85,11 +85,12 @@ def _rows(name: str, folders: tuple[str, ...], corpora: Path) -> Iterator[Row]:
     foreign = random.Random(f"{name} 4").sample(others, min(FOREIGN, len(others)))
     with Corpus(corpora / name) as corpus:
         corpus.add([FOLDERS / name / "files"])
-        for one in track([*own, *foreign], doing=name):
-            features = evidence_of(corpus, request_of(one))
-            if features is not None and features.reading is not None and features.sentences:
-                values = answer_features(features)
-                yield Row(name, _kind(one, name), values, relatedness(features))
+        with track([*own, *foreign], doing=name) as questions:
+            for one in questions:
+                features = evidence_of(corpus, request_of(one))
+                if features is not None and features.reading is not None and features.sentences:
+                    values = answer_features(features)
+                    yield Row(name, _kind(one, name), values, relatedness(features))
 
 
 def _kind(one: FolderQuestion, folder: str) -> str:
