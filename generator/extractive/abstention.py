@@ -34,6 +34,7 @@ _UNRELATED, _UNREAD = 0.35, 0.52  # with a reader and without; docs/notebook/exp
 _SOFT = 0.02
 _ALIKE = 0.8  # likeness of a misspelled name and what it may be
 _SCALE = 2.0  # of scores, in which they count together
+_OTHERS = 80  # sentences beside the best one, usually
 _AROUND = 600  # characters before and after a sentence
 _NAME = re.compile(r"(?<!^)\b(?:[A-Z][\w'-]+|\d[\d,.]*\d|\d)\b")  # but for the first word
 
@@ -97,9 +98,13 @@ def answer_features(features: SentenceFeatures, weights: Weights | None = None) 
 
 
 def _together(scores: Vectors) -> float:
-    """All scores as one: the greatest, and more for each other one that is not far below it."""
-    highest = float(scores.max())
-    return highest + _SCALE * math.log(np.exp((scores - highest) / _SCALE).sum())
+    """All scores as one: the greatest, and more the less the others are below it.
+
+    The others count as if they were as many as usual, so that few documents are judged alike.
+    """
+    powers = np.exp((scores - scores.max()) / _SCALE)
+    others = (powers.sum() - 1) / max(1, len(powers) - 1) * _OTHERS
+    return float(scores.max()) + _SCALE * math.log1p(others)
 
 
 def _names_missing(features: SentenceFeatures, i: int) -> int:
