@@ -42,7 +42,7 @@ from rag_app.progress import track
 WITHHELD = 0.05  # of the answerable questions, where near misses are counted
 BY_DEFAULT = 0.02  # of the answerable questions of any source, at most
 SHARES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)  # probabilities that are enough
-ENOUGH = 0.85
+ENOUGH = 0.8
 SHOWN = (0.25, 0.3, 0.4, 0.5)  # probabilities of words, from the least at which they stand out
 NEAR_MISSES = {"squad2-half": 4}  # weight of a source, where it is not 1
 OF_READER = ("relevance", "words")
