@@ -20,6 +20,7 @@ import re
 
 import numpy as np
 
+from generator.attribution.numbers import tokenize
 from generator.evidence import Vectors
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED
@@ -111,7 +112,7 @@ def _names_missing(features: SentenceFeatures, i: int) -> int:
     """How many names and numbers of the question are neither around a sentence nor in its title.
 
     Where every noun has a capital, as in German, only those count as names that follow a title. A
-    misspelled name is there if what it may be is, and months are no names.
+    misspelled name is there if what it may be is, a number in words too, and months are no names.
     """
     sentence, document = features.sentences[i], features.sentences[i].document
     start, end = max(0, sentence.start - _AROUND), sentence.end + _AROUND
@@ -123,7 +124,9 @@ def _names_missing(features: SentenceFeatures, i: int) -> int:
     alike = {
         word for word, best in zip(topic, _best_likeness(features), strict=True) if best >= _ALIKE
     }
-    return sum(name not in around and name not in alike for name in names)
+    missing = [name for name in names if name not in around and name not in alike]
+    numbers = {one.norm for one in tokenize(around)} if missing else set()
+    return sum(name.replace(",", "") not in numbers for name in missing)
 
 
 def _best_likeness(features: SentenceFeatures) -> Vectors:

@@ -67,6 +67,11 @@ def test_names_that_are_nowhere_near_are_counted(embed: Embed) -> None:
     assert (at_home["names missing"], abroad["names missing"]) == (0, 2)
 
 
+def test_a_number_in_words_is_not_missing(embed: Embed) -> None:
+    values = answer_features(features("Which ferry sails at 9 and costs 4711 euros?", embed))
+    assert values["names missing"] == 1
+
+
 def test_nothing_is_likely_where_no_sentence_fits(embed: Embed) -> None:
     assert relatedness(features("When does the ferry sail?", embed, read=False)) > 0.9
     assert relatedness(features("Why is grass green?", embed, read=False)) < 0.1
