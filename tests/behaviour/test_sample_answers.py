@@ -70,6 +70,7 @@ def test_what_is_cut_off_does_not_lead(samples_corpus: Corpus) -> None:
 
 def test_earlier_statements_follow_the_latest(samples_corpus: Corpus) -> None:
     answer = samples_corpus.ask("When is the launch of Heron now?", mode="quote")
-    assert [one.title[:7] for one in answer.citations][:3] == ["heron-6", "heron-5", "heron-4"]
+    titles = dict.fromkeys(one.title[:7] for one in answer.citations)
+    assert [*titles][:3] == ["heron-6", "heron-5", "heron-4"]
     days = [one.day for one in answer.citations]
     assert days == sorted(days, reverse=True)
