@@ -14,11 +14,10 @@ from rag_app.corpus.corpus import Corpus
 LEADS = {
     # Facts that later meetings changed.
     "When is the launch of Heron now?": "The launch stays on Monday the eleventh of May",
-    "What happened to the weight limit of 210 grams?": "two hundred and twenty-five grams",
     "Which company supplies the nitrate probes after everything that happened?": "Brackendale",
     # The quotes stood in the order of their documents.
     "When did the notice to Brackendale take effect?": "the eleventh of November",
-    "How much is a leak of trade secrets capped at under the supply agreement?": "£250,000",
+    "How common are copying errors, according to Yusuf and according to the Trust?": "one in fifty",
     "How many people tested the brass cap with cold hands, and how many failed to close it?": (
         "Twenty-two of twenty-two closed it"
     ),
@@ -42,10 +41,11 @@ LEADS = {
 
 
 LOST = {
+    "What happened to the weight limit of 210 grams?": "two hundred and twenty-five grams",
+    "How much is a leak of trade secrets capped at under the supply agreement?": "£250,000",
     "What made the team move the release to May?": "five weeks for changing the tool",
     "How do people get stored readings out of the meter in the final design?": "a drive over USB",
     "Was the deposit repaid within the time that the agreement allows?": "twenty Working Days",
-    "How common are copying errors, according to Yusuf and according to the Trust?": "one in fifty",
     "Who suggested engraving the winter reminder in the brass?": "Inside the cap!",
 }
 
@@ -56,7 +56,7 @@ def test_the_right_words_lead(samples_corpus: Corpus, question: str) -> None:
     assert LEADS[question] in " ".join(answer.citations[0].quote.split())
 
 
-@pytest.mark.xfail(reason="lost with the reader of 2026-11-26", strict=True)
+@pytest.mark.xfail(reason="lost since 2026-11-26", strict=True)
 @pytest.mark.parametrize("question", LOST)
 def test_the_right_words_would_lead(samples_corpus: Corpus, question: str) -> None:
     answer = samples_corpus.ask(question, mode="quote")
