@@ -52,7 +52,9 @@ from generator.lm.ms_poe_policy import MsPoEPolicy, apply_policy, choose_policy
 from generator.parts import NO_RERANKER
 from generator.prompt.ledger import count_words, ledger
 from generator.quoted_answer import quote
+from generator.reader.inputs import PACKAGED_READERS
 from generator.reader.reading import Reader, Reading
+from generator.reader.second_reader import AnyReader, SecondReader
 from generator.reader.span_reader import SpanReader
 from generator.request import AskRequest, Retrieval
 from generator.reranking.reranker import load_reranker, reranked
@@ -292,7 +294,7 @@ class Generator:
             try:
                 features = replace(features, contextual=contextual(), reading=reading())
                 draft.configuration["sentences"] = "read with the question, and in context"
-                if isinstance(self._reader, SpanReader):
+                if not isinstance(self._reader, Reader):
                     draft.configuration["reader"] = self._reader.described
             except MissingDependency as missing:
                 draft.configuration["sentences"] = f"compared one by one ({missing})"
@@ -327,10 +329,16 @@ class Generator:
         yield from quote(draft, features, quotes)
 
 
-def _reader(name: str, quick_start: bool, notify: Notify | None) -> Reader | SpanReader:
-    """What reads evidence; loaded at the first question."""
+def _reader(name: str, quick_start: bool, notify: Notify | None) -> AnyReader:
+    """What reads evidence; loaded at the first question.
+
+    Raises:
+        MissingDependency: The encoder of a packaged one is not installed.
+    """
     if name == PACKAGED_PART:
         return Reader(quick_start=quick_start, notify=notify)
+    if name in PACKAGED_READERS:
+        return SecondReader(name, quick_start=quick_start, notify=notify)
     return SpanReader(name, notify=notify)
 
 

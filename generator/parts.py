@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 
 from generator.extractive.fitted import FITTED_FILE, LORA_WEIGHTS
-from generator.reader.inputs import READER_WEIGHTS
+from generator.reader.inputs import PACKAGED_READERS
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.errors import InvalidRequest
 from indexing.models.files import PACKAGED_PART, content_hash, part_weights
@@ -21,8 +21,9 @@ class Parts:
     """Which models read, check and order evidence.
 
     Attributes:
-        reader: Which sentences answer, and which words: "packaged", or the folder or hub name of
-            a model for question answering (extractive, of the SQuAD 2.0 kind).
+        reader: Which sentences answer, and which words: "packaged", "multilingual-e5-small" (which
+            reads the best again, in a hundred languages), or the folder or hub name of a model for
+            question answering (extractive, of the SQuAD 2.0 kind).
         verifier: Whether evidence supports a sentence: "packaged", or a model for inference (NLI)
             or for tokens that nothing supports.
         reranker: Which passages come first: "none", or a cross-encoder with one score, or
@@ -48,10 +49,10 @@ def models_digest(fingerprint: Fingerprint, parts: Parts) -> str:
         ModelNotFound: There is no such reader or reranker here.
     """
     files = [FITTED_FILE, *([LORA_WEIGHTS] if LORA_WEIGHTS.exists() else [])]
-    reader = content_hash([READER_WEIGHTS]) if parts.reader == PACKAGED_PART else ""
+    weights = PACKAGED_READERS.get(parts.reader)
     values = {
         "encoder": fingerprint.as_dict(),
-        "reader": reader or _revision(parts.reader),
+        "reader": content_hash([*weights]) if weights else _revision(parts.reader),
         "reranker": _revision(parts.reranker),
         "fitted": content_hash(files),
     }

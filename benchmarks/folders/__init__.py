@@ -26,9 +26,11 @@ from benchmarks.folders.questions import (
     folder_questions,
 )
 from benchmarks.folders.steps import STEPS, Loss, lost_at
+from generator.parts import Parts
 from generator.prompt.follow_up import Turn
 from generator.request import AskRequest
 from generator.settings import GeneratorSettings
+from indexing.models.files import DEFAULT_GENERATOR, PACKAGED_PART
 from rag_app.corpus.corpus import Corpus
 
 _HEAD = (
@@ -47,6 +49,7 @@ _HEAD = (
 @click.option("--root", type=click.Path(path_type=Path), default=FOLDERS, hidden=True)
 @click.option("--corpora", type=click.Path(path_type=Path), help="Keep the corpora here.")
 @click.option("--generator", help="A language model that answers; quotes without one.")
+@click.option("--reader", default=PACKAGED_PART, help="As of `rag-app ask`.")
 @click.option(
     "--where", is_flag=True, help="At which step answers are lost, of the folders to develop on."
 )
@@ -57,6 +60,7 @@ def command(
     root: Path,
     corpora: Path | None,
     generator: str | None,
+    reader: str,
     where: bool,
     show: bool,
     as_json: bool,
@@ -70,7 +74,7 @@ def command(
         names = [name for name in names if name in DEVELOPMENT]
         if only or not names:
             raise click.ClickException(f"only {', '.join(DEVELOPMENT)} are looked at one by one")
-    settings = GeneratorSettings(model=generator) if generator else None
+    settings = GeneratorSettings(generator or DEFAULT_GENERATOR, parts=Parts(reader=reader))
     grades: list[Grade] = []
     losses: list[tuple[FolderQuestion, Loss]] = []
     with TemporaryDirectory() as temporary:

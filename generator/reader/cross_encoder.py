@@ -4,8 +4,8 @@ Start and end of the words that answer, with `[CLS]` for "none" (Devlin et al. 2
 1810.04805, section 4.3); whether the stretch answers at all, from `[CLS]` (Zhang et al. 2021, arXiv
 2001.09694); and of each sentence whether it answers, from the mean over its tokens.
 
-The encoder is the packaged one. Its changes (`indexing/models/weight_changes.py`) and the heads
-ship beside this file; `training/reader` makes them.
+The encoder is a packaged one. Its changes (`indexing/models/weight_changes.py`) and the heads
+ship beside this file (`inputs.PACKAGED_READERS`); `training/reader` makes them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from torch import nn
 
 from generator.reader.inputs import READER_WEIGHTS, Inputs, Outputs
 from generator.reader.stretch import Stretch, Tokens
-from indexing.models.files import encoder_weights
+from indexing.models.files import DEFAULT_ENCODER, encoder_weights
 from indexing.models.graphs.graph_export import Export
 from indexing.models.loading import loading
 from indexing.models.weight_changes import ENCODER, add_changes
@@ -73,23 +73,26 @@ class Logits:
 
 
 class CrossEncoder(nn.Module):
-    """The packaged encoder with heads, which are random until weights are loaded.
+    """A packaged encoder with heads, which are random until weights are loaded.
 
     Args:
+        encoder: Its name; one with the layers of BERT.
         dropout: Of the hidden states, in training.
         attention: By transformers' name of it.
 
     Raises:
-        MissingDependency: The packaged encoder is not installed.
+        MissingDependency: The encoder is not installed.
     """
 
-    def __init__(self, *, dropout: float = 0.0, attention: str = "eager") -> None:
+    def __init__(
+        self, encoder: str = DEFAULT_ENCODER, *, dropout: float = 0.0, attention: str = "eager"
+    ) -> None:
         super().__init__()
         with loading():
             from transformers import AutoModel
 
             self.encoder: Any = AutoModel.from_pretrained(
-                encoder_weights().folder,
+                encoder_weights(encoder).folder,
                 local_files_only=True,
                 dtype=torch.float32,
                 attn_implementation=attention,
@@ -122,15 +125,17 @@ class CrossEncoder(nn.Module):
         return {name: each for name, each in self.named_parameters() if each.requires_grad}
 
 
-def load_cross_encoder(path: Path = READER_WEIGHTS, *, attention: str = "sdpa") -> CrossEncoder:
-    """The packaged encoder with a file's changes and heads, in float32.
+def load_cross_encoder(
+    path: Path = READER_WEIGHTS, encoder: str = DEFAULT_ENCODER, *, attention: str = "sdpa"
+) -> CrossEncoder:
+    """A packaged encoder with a file's changes and heads, in float32.
 
     Raises:
-        MissingDependency: The packaged encoder is not installed.
+        MissingDependency: The encoder is not installed.
     """
     from safetensors.torch import load_file
 
-    model = CrossEncoder(attention=attention)
+    model = CrossEncoder(encoder, attention=attention)
     tensors = load_file(path)
     add_changes(model.encoder, tensors)
     for name, each in model.tuned().items():
@@ -154,12 +159,12 @@ class _Unpadded(nn.Module):
         return logits.tensors
 
 
-def reader_export(path: Path = READER_WEIGHTS) -> Export:
+def reader_export(path: Path = READER_WEIGHTS, encoder: str = DEFAULT_ENCODER) -> Export:
     """What is exported to read stretches one by one; errors as in `load_cross_encoder`."""
     example = Stretch(range(2000, 2012), 3, ((4, 7), (8, 11)))
     probe = Stretch((101, 7592, 102, 2088, 1012, 102), 3, ((3, 5),))
     return Export(
-        _Unpadded(load_cross_encoder(path, attention="eager")),
+        _Unpadded(load_cross_encoder(path, encoder, attention="eager")),
         axes={
             "ids": ("n", "t"),
             "types": ("n", "t"),

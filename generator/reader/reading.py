@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -19,7 +19,7 @@ from generator.reader.stretch import Stretch, stretches
 from indexing.encoder.cpu_layers import cpu_layers
 from indexing.encoder.tokenizer import load_tokenizer
 from indexing.models.device import best_device, best_dtype
-from indexing.models.files import encoder_weights, model_files
+from indexing.models.files import DEFAULT_ENCODER, encoder_weights, model_files
 from indexing.models.graphs.cores import spread
 from indexing.models.graphs.graph import Graph, GraphName
 from indexing.models.graphs.graph_cache import load_or_make
@@ -82,7 +82,8 @@ class Reader:
     """The cross-encoder with its tokenizer, loaded at the first question.
 
     Args:
-        weights: A file of changes to the packaged encoder; None for those that ship.
+        weights: A file of changes to the encoder; None for those that ship for the default one.
+        encoder: The packaged one that was changed.
         dtype: None for bfloat16 where the CPU is fast in it, else float32.
         quick_start: Whether its graph reads, if there can be one (`indexing.models.graphs.graph`).
         notify: Told before that is exported.
@@ -92,23 +93,25 @@ class Reader:
         self,
         weights: Path | None = None,
         *,
+        encoder: str = DEFAULT_ENCODER,
         dtype: Any = None,  # noqa: ANN401
         quick_start: bool = False,
         notify: Notify | None = None,
     ) -> None:
-        self._weights, self._dtype = weights or READER_WEIGHTS, dtype
+        self._weights, self._encoder, self._dtype = weights or READER_WEIGHTS, encoder, dtype
         self._quick_start, self._notify = quick_start, notify
         self._loading = Lock()
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
-        return load_tokenizer(encoder_weights().folder)
+        return load_tokenizer(encoder_weights(self._encoder, notify=self._notify).folder)
 
     @cached_property
     def _heads(self) -> tuple[Heads, int]:
         """What the model says of inputs, and how many tokens it is to be given at once."""
-        graph = reader_graph(self._weights, self._notify) if self._quick_start else None
-        if graph is not None:
+        if self._quick_start and (
+            graph := reader_graph(self._weights, self._encoder, self._notify)
+        ):
             return _through(graph), 1
         return self._model(), _TOKENS
 
@@ -119,7 +122,7 @@ class Reader:
         from generator.reader.cross_encoder import Batch, load_cross_encoder
 
         device = best_device()
-        model = load_cross_encoder(self._weights).to(device)
+        model = load_cross_encoder(self._weights, self._encoder).to(device)
         model.encoder.to(self._dtype or best_dtype(device))
         self._layers = ExitStack()  # for as long as there is a model
         self._layers.enter_context(cpu_layers(model.encoder, rows=_TOKENS))
@@ -131,11 +134,18 @@ class Reader:
 
         return partial(spread, heads) if device.type == "cpu" else lambda all_: [*map(heads, all_)]
 
-    def read(self, question: str, sentences: Sequence[Sentence]) -> Reading:
+    def read(
+        self, question: str, sentences: Sequence[Sentence], only: Collection[int] | None = None
+    ) -> Reading:
         """Read sentences of evidence for a question.
 
+        Args:
+            question: The question.
+            sentences: The sentences.
+            only: Indexes of some of them: stretches that hold none of these are not read.
+
         Raises:
-            MissingDependency: The packaged encoder is not installed.
+            MissingDependency: The encoder is not installed.
         """
         if not sentences:
             return Reading(np.zeros(0, np.float32), (), np.zeros(0, np.float32))
@@ -145,6 +155,8 @@ class Reader:
         answerable = relevance.copy()
         words: list[Words | None] = [None] * len(sentences)
         every = stretches(tokenizer, question, sentences)
+        if only is not None:
+            every = [one for one in every if not set(only).isdisjoint(one.sentences)]
         batches = list(_batches(every, at_once))
         for batch, outputs in zip(batches, heads([Inputs.of(one) for one in batches]), strict=True):
             for row, stretch in enumerate(batch):
@@ -156,19 +168,23 @@ class Reader:
         return Reading(relevance, tuple(words), answerable, ENGLISH)
 
 
-def reader_graph(weights: Path = READER_WEIGHTS, notify: Notify | None = None) -> Graph | None:
-    """The reader's graph, exported if it is not there; None where it cannot be.
+def reader_graph(
+    weights: Path = READER_WEIGHTS,
+    encoder: str = DEFAULT_ENCODER,
+    notify: Notify | None = None,
+) -> Graph | None:
+    """A reader's graph, exported if it is not there; None where it cannot be.
 
     Raises:
-        MissingDependency: The packaged encoder is not installed.
+        MissingDependency: The encoder is not installed.
     """
 
     def build() -> Export:
         from generator.reader.cross_encoder import reader_export
 
-        return reader_export(weights)
+        return reader_export(weights, encoder)
 
-    packaged = encoder_weights()
+    packaged = encoder_weights(encoder, notify=notify)
     files = (*model_files(packaged), weights)
     return load_or_make(GraphName(f"{packaged.name}-reader", files), build, notify=notify)
 

@@ -84,9 +84,16 @@ def _encoded(
     texts = [sentence.read for sentence in sentences]
     every = tokenizer.encode_batch(texts, add_special_tokens=False)
     spans = [
-        sentence.places(one.offsets[:most]) for sentence, one in zip(sentences, every, strict=True)
+        sentence.places([_without_blank(sentence.read, each) for each in one.offsets[:most]])
+        for sentence, one in zip(sentences, every, strict=True)
     ]
     return [one.ids[:most] for one in every], spans
+
+
+def _without_blank(text: str, place: tuple[int, int]) -> tuple[int, int]:
+    """Where a token stands, without the blank before it that some tokenizers count to it."""
+    start, end = place
+    return start + (end - start > 1 and text[start].isspace()), end
 
 
 Member = tuple[int, list[int]]

@@ -1,6 +1,6 @@
 """Everything that a reader is trained on, put together once and kept in one file.
 
-Questions and texts in token ids, of each question the forty passages nearest to it by the packaged
+Questions and texts in token ids, of each question the forty passages nearest to it by the
 encoder, and its tokenizer. The file is pickled: read none that you did not write.
 """
 
@@ -51,27 +51,27 @@ class Pack:
         return lambda text: list(tokenizer.encode(text, add_special_tokens=False).ids)
 
     @classmethod
-    def of(cls, reading: Path, qmsum: Path, folder: Path) -> Pack:
-        """What lies in the folder; put together and written there where nothing does."""
+    def of(cls, reading: Path, qmsum: Path, folder: Path, encoder: str) -> Pack:
+        """What lies in the folder, of one encoder; put together there where nothing does."""
         path = folder / PACK
         if path.exists():
             with lzma.open(path, "rb") as file:
                 found = pickle.load(file)
             assert isinstance(found, cls)
             return found
-        made = _packed(reading, qmsum, folder)
+        made = _packed(reading, qmsum, folder, encoder)
         with lzma.open(path, "wb", preset=2) as file:
             pickle.dump(made, file, protocol=5)
         return made
 
 
-def _packed(reading: Path, qmsum: Path, folder: Path) -> Pack:
-    model = encoder_weights().folder
+def _packed(reading: Path, qmsum: Path, folder: Path, encoder: str) -> Pack:
+    model = encoder_weights(encoder).folder
     tokenizer: Any = AutoTokenizer.from_pretrained(model, local_files_only=True)
     data, shown = load_passages(reading, tokenizer), load_meetings(qmsum, tokenizer)
     for more in (join, join_natural):
         data, shown = more(data, shown, qmsum, tokenizer)
-    found = vectors(data, shown, folder / "vectors")
+    found = vectors(data, shown, folder / "vectors", encoder)
     order_windows(shown, found["queries"], found["windows"])
     asked = found["questions"][: len(data.train)]
     near = [

@@ -31,7 +31,7 @@ from transformers import AutoTokenizer
 
 from generator.reader.cross_encoder import Batch, CrossEncoder, Logits, load_cross_encoder
 from generator.reader.inputs import READER_WEIGHTS
-from indexing.models.files import encoder_weights
+from indexing.models.files import DEFAULT_ENCODER, encoder_weights
 
 _STRETCH = 250  # tokens
 _ANSWER = 40  # tokens of an answer, at most
@@ -255,19 +255,21 @@ def _words(text: str) -> list[str]:
 @click.argument("readers", nargs=-1, type=click.Path(path_type=Path, exists=True))
 @click.option("--meetings", type=click.Path(path_type=Path, exists=True), required=True)
 @click.option("--folder", type=click.Path(path_type=Path), required=True)
-def main(data: Path, readers: tuple[Path, ...], meetings: Path, folder: Path) -> None:
+@click.option("--encoder", default=DEFAULT_ENCODER, show_default=True)
+def main(data: Path, readers: tuple[Path, ...], meetings: Path, folder: Path, encoder: str) -> None:
     """Figures of readers, of the one that ships if none is named; a line of JSON for each."""
-    tokenizer = AutoTokenizer.from_pretrained(encoder_weights().folder, local_files_only=True)
+    model = encoder_weights(encoder).folder
+    tokenizer = AutoTokenizer.from_pretrained(model, local_files_only=True)
     passages, queries = load_passages(data, tokenizer), load_meetings(meetings, tokenizer)
     for more in (join, join_natural):
         passages, queries = more(passages, queries, meetings, tokenizer)
-    found = vectors(passages, queries, folder / "vectors")
+    found = vectors(passages, queries, folder / "vectors", encoder)
     order_windows(queries, found["queries"], found["windows"])
     near = Near(found["questions"], found["passages"])
     examples = Examples(passages, lambda text: tokenizer(text)["input_ids"])
     chosen = judged(examples, near, queries, 60, 40, 10)
     for path in readers or (READER_WEIGHTS,):
-        figures = judge(load_cross_encoder(path), chosen, passages)
+        figures = judge(load_cross_encoder(path, encoder), chosen, passages)
         click.echo(json.dumps({"reader": path.name, **figures}))
 
 

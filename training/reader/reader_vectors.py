@@ -1,4 +1,4 @@
-"""Vectors of questions, passages and windows by the packaged encoder, to find what is near."""
+"""Vectors of questions, passages and windows by a packaged encoder, to find what is near."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from reader_data import Data, Meetings, Passage
 from torch.nn.functional import normalize
 
-from indexing.models.files import encoder_weights
+from indexing.models.files import DEFAULT_ENCODER, encoder_weights
 
 Vectors = NDArray[np.float32]
 
@@ -21,8 +21,17 @@ _LONGEST = 254  # tokens
 _BUDGET = 8_192  # tokens together
 
 
-def vectors(data: Data, meetings: Meetings, folder: Path) -> dict[str, Vectors]:
-    """Of `questions`, `passages`, `queries` and `windows`; none is made twice."""
+def vectors(
+    data: Data, meetings: Meetings, folder: Path, encoder: str = DEFAULT_ENCODER
+) -> dict[str, Vectors]:
+    """Of `questions`, `passages`, `queries` and `windows`; none is made twice.
+
+    Args:
+        data: In the encoder's token ids.
+        meetings: In them too.
+        folder: Where they are kept, of one encoder.
+        encoder: Its name.
+    """
     windows = [window for each in meetings.windows for window in each]
     rows = {
         "questions": [question.ids for question in (*data.train, *data.held)],
@@ -43,7 +52,7 @@ def vectors(data: Data, meetings: Meetings, folder: Path) -> dict[str, Vectors]:
         if key not in known
     }
     if new:
-        found = _embedded(_encoder(), list(new.values()), data).astype(np.float16)
+        found = _embedded(_encoder(encoder), list(new.values()), data).astype(np.float16)
         known |= dict(zip(new, found, strict=True))
         np.save(names, np.array([list(key) for key in known], np.uint8))
         np.save(made, np.stack(list(known.values())))
@@ -57,11 +66,11 @@ def _key(ids: Sequence[int]) -> bytes:
     return hashlib.sha256(np.array(ids, np.int32).tobytes()).digest()
 
 
-def _encoder() -> Any:  # noqa: ANN401
+def _encoder(name: str) -> Any:  # noqa: ANN401
     from transformers import AutoModel
 
     return AutoModel.from_pretrained(
-        encoder_weights().folder,
+        encoder_weights(name).folder,
         local_files_only=True,
         dtype=torch.bfloat16,
         attn_implementation="eager",

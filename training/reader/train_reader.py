@@ -25,6 +25,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from generator.reader.cross_encoder import CrossEncoder
+from indexing.models.files import DEFAULT_ENCODER
 from indexing.models.weight_changes import ENCODER, changes
 
 RATE, HEADS = 2e-4, 5e-4  # learning rates of the layers and of the heads
@@ -55,27 +56,32 @@ def parts_read(
     del _shared[id(groups)]
 
 
-def _optimizer(model: CrossEncoder) -> torch.optim.AdamW:
+def _optimizer(model: CrossEncoder, rate: float) -> torch.optim.AdamW:
     named = model.tuned()
     of_encoder = {name: each for name, each in named.items() if name.startswith(ENCODER)}
     heads = [each for name, each in named.items() if name not in of_encoder]
     matrices = [each for each in of_encoder.values() if each.ndim == 2]
     vectors = [each for each in of_encoder.values() if each.ndim != 2]
     groups = [
-        {"params": matrices, "lr": RATE, "weight_decay": DECAY},
-        {"params": vectors, "lr": RATE, "weight_decay": 0.0},
+        {"params": matrices, "lr": rate, "weight_decay": DECAY},
+        {"params": vectors, "lr": rate, "weight_decay": 0.0},
         {"params": heads, "lr": HEADS, "weight_decay": 0.0},
     ]
     return torch.optim.AdamW(groups)
 
 
 def train(
-    model: CrossEncoder, stream: Iterator[tuple[float, Batch]], *, device: str, seconds: float
+    model: CrossEncoder,
+    stream: Iterator[tuple[float, Batch]],
+    *,
+    device: str,
+    seconds: float,
+    rate: float,
 ) -> None:
     """Learn, in place, until the time is over or all batches are read."""
     first = next(stream)  # processes begin before the device does
     model.to(device).train()
-    optimizer, weights = _optimizer(model), list(model.tuned().values())
+    optimizer, weights = _optimizer(model, rate), list(model.tuned().values())
     rates = [group["lr"] for group in optimizer.param_groups]
     began = shown = time.monotonic()
     tokens = 0
@@ -84,8 +90,8 @@ def train(
         if passed > seconds:
             return
         factor = min(1.0, step / WARM) * (1 - max(share, passed / seconds))
-        for group, rate in zip(optimizer.param_groups, rates, strict=True):
-            group["lr"] = rate * factor
+        for group, first_rate in zip(optimizer.param_groups, rates, strict=True):
+            group["lr"] = first_rate * factor
         arrays = {name: torch.from_numpy(each).to(device) for name, each in batch.arrays.items()}
         found = loss(read(model, arrays), arrays, batch.groups)
         torch.autograd.backward(found)
@@ -103,6 +109,8 @@ def train(
 @click.argument("data", type=click.Path(path_type=Path, exists=True))
 @click.option("--meetings", type=click.Path(path_type=Path, exists=True), required=True)
 @click.option("--folder", type=click.Path(path_type=Path), required=True)
+@click.option("--encoder", default=DEFAULT_ENCODER, show_default=True)
+@click.option("--rate", default=RATE, show_default=True, help="Of the layers.")
 @click.option("--device", default="cuda", show_default=True)
 @click.option("--seconds", type=click.FloatRange(min=1), default=390, show_default=True)
 @click.option("--passes", type=click.IntRange(min=1), default=8, show_default=True)
@@ -113,6 +121,8 @@ def main(
     data: Path,
     meetings: Path,
     folder: Path,
+    encoder: str,
+    rate: float,
     device: str,
     seconds: float,
     passes: int,
@@ -120,15 +130,19 @@ def main(
     workers: int,
     seed: int,
 ) -> None:
-    """Train for so long; `--budget` is the tokens of a step, with padding."""
+    """Train for so long; `--budget` is the tokens of a step, with padding.
+
+    What ships for multilingual-e5-small has `--encoder multilingual-e5-small --rate 1.5e-4`, in a
+    folder of its own.
+    """
     torch.manual_seed(seed)
     folder.mkdir(parents=True, exist_ok=True)
-    groups = Groups(Pack.of(data, meetings, folder))
-    model = CrossEncoder(dropout=0.1, attention="sdpa")
+    groups = Groups(Pack.of(data, meetings, folder, encoder))
+    model = CrossEncoder(encoder, dropout=0.1, attention="sdpa")
     stream = parts_read(groups, passes, budget, workers)
-    train(model, stream, device=device, seconds=seconds)
+    train(model, stream, device=device, seconds=seconds, rate=rate)
     model.cpu()
-    save_file(changes(model.tuned(), CrossEncoder().tuned()), folder / "reader.safetensors")
+    save_file(changes(model.tuned(), CrossEncoder(encoder).tuned()), folder / "reader.safetensors")
 
 
 if __name__ == "__main__":
