@@ -12,6 +12,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from indexing.message import N_, Message
+
 NEAR = 600  # characters between a figure and a quote that are shown together, without pages
 
 
@@ -67,13 +69,16 @@ class Page:
     @property
     def place(self) -> str:
         """Its name, or "page 4"; and how surely it was read, where OCR has read it."""
-        name = self.name or f"page {self.number}"
-        return name if self.confidence is None else f"{name} ({self.recognised})"
+        name = _named(self.name) or N_("page %(number)s", number=self.number)
+        if self.confidence is None:
+            return name
+        share = f"{100 * self.confidence:.0f}"
+        return N_("%(place)s (read by OCR, %(share)s %% sure)", place=name, share=share)
 
     @property
     def recognised(self) -> str:
         """How surely OCR has read it, for people; "" where the file holds the text itself."""
-        return "" if self.confidence is None else f"read by OCR, {100 * self.confidence:.0f} % sure"
+        return "" if self.confidence is None else _read_by_ocr(self.confidence)
 
     @property
     def values(self) -> list[int | str | float]:
@@ -84,6 +89,23 @@ class Page:
         if self.confidence is not None:
             values.append(self.confidence)
         return values
+
+
+def _named(name: str) -> str:
+    """The name of a page, which is stored as text, in a form that can be translated."""
+    sheet, _, row = name.rpartition(", ")
+    kind, _, number = row.partition(" ")
+    if not number.isdigit() or kind not in ("slide", "row") or (sheet and kind != "row"):
+        return name
+    if sheet:
+        return N_("%(sheet)s, row %(number)s", sheet=sheet, number=number)
+    if kind == "row":
+        return N_("row %(number)s", number=number)
+    return N_("slide %(number)s", number=number)
+
+
+def _read_by_ocr(share: float) -> Message:
+    return N_("read by OCR, %(share)s %% sure", share=f"{100 * share:.0f}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,8 +256,10 @@ class Document:
         read = [one.confidence for one in self.pages if one.confidence is not None]
         if not read:
             return ""
-        pages = f"{len(read)} of {len(self.pages)} pages" if len(self.pages) > 1 else "its page"
-        return f"{pages} read by OCR, {100 * sum(read) / len(read):.0f} % sure"
+        sure, count = _read_by_ocr(sum(read) / len(read)), len(self.pages)
+        if count == 1:
+            return N_("its page %(read)s", read=sure)
+        return N_("%(number)s of %(all)s pages %(read)s", number=len(read), all=count, read=sure)
 
     def figures_near(self, start: int, end: int) -> tuple[Figure, ...]:
         """The figures that stand beside a span, or on its pages."""

@@ -35,6 +35,8 @@ from __future__ import annotations
 
 import errno
 
+from indexing.message import N_
+
 
 class RagAppError(Exception):
     """The root: what the command line prints as one line instead of a traceback."""
@@ -62,7 +64,9 @@ class UnreadableFile(InputError):
     """
 
     def __init__(self, path: object, reason: str, remedy: str) -> None:
-        super().__init__(f"{path}: {reason}; {remedy}")
+        super().__init__(
+            N_("%(file)s: %(reason)s; %(remedy)s", file=path, reason=reason, remedy=remedy)
+        )
         self.path = str(path)
         self.reason = reason
         self.remedy = remedy
@@ -112,7 +116,14 @@ class WorkersLost(InputError):
             "see Ray's logs in /tmp/ray; give each worker more of its machine with --ray-cpus, or "
             "do it without --ray"
         )
-        super().__init__(f"{what}: {self.reason}; {self.remedy}")
+        super().__init__(
+            N_(
+                "%(file)s: %(reason)s; %(remedy)s",
+                file=what,
+                reason=self.reason,
+                remedy=self.remedy,
+            )
+        )
 
 
 class ClusterLost(RagAppError):
@@ -174,9 +185,13 @@ class ShardLost(CorpusError):
 
     def __init__(self, shard: str, reason: str) -> None:
         super().__init__(
-            f"shard {shard}: no replica of it answers ({reason}); see which machines are there "
-            "with: ray status; or search on this machine alone: rag-app cluster init --shards N, "
-            "without --ray"
+            N_(
+                "shard %(name)s: no replica of it answers (%(reason)s); see which machines are "
+                "there with: ray status; or search on this machine alone: rag-app cluster init "
+                "--shards N, without --ray",
+                name=shard,
+                reason=reason,
+            )
         )
         self.shard = shard
 

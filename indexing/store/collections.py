@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from indexing.change_detection import DocumentIdentity
 from indexing.errors import CollectionNotFound, InvalidRequest
 from indexing.filter import Scope
+from indexing.message import N_
 from indexing.store.database import Database
 from indexing.store.derived.derivation import derive
 
@@ -352,7 +353,9 @@ class Collections:
 
     def _require_free(self, name: str) -> None:
         if self.row(name) is not None:
-            raise InvalidRequest(f"{name}: there is a collection of this name; give another")
+            raise InvalidRequest(
+                N_("%(name)s: there is a collection of this name; give another", name=name)
+            )
 
     def _update(self, name: str, change: str, value: object) -> None:
         row = self.row(name)
@@ -374,8 +377,12 @@ def collection_name(name: str) -> str:
     plain = _normal(name)
     if not plain or len(plain) > MAX_NAME or not plain.isprintable():
         raise InvalidRequest(
-            f"{name[:MAX_NAME]!a}: no name for a collection; give 1 to {MAX_NAME} visible "
-            "characters on one line"
+            N_(
+                "%(name)s: no name for a collection; give 1 to %(most)s visible characters on "
+                "one line",
+                name=f"{name[:MAX_NAME]!a}",
+                most=MAX_NAME,
+            )
         )
     return plain
 

@@ -20,6 +20,7 @@ from indexing.documents import (
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.errors import DocumentNotFound
 from indexing.filter import OWNER, Filter, Scope
+from indexing.message import N_
 from indexing.store.collections import Collections
 from indexing.store.database import Database
 from indexing.store.derived.names import Names
@@ -276,7 +277,9 @@ class StoreView(PassageReading):
             [id_],
         )
         if not rows:
-            raise DocumentNotFound(f"{id_}: no such document here; see: rag-app list")
+            raise DocumentNotFound(
+                N_("%(name)s: no such document here; see: rag-app list", name=id_)
+            )
         return to_document(rows[0])
 
     def document_rows(
@@ -354,7 +357,9 @@ class StoreView(PassageReading):
 
     def places_of_pages(self, id_: str, numbers: Iterable[int]) -> dict[int, str]:
         """What pages of a document are called, by number, as `Page.place` has it."""
-        places = {number: f"page {number}" for number in numbers}
+        places: dict[int, str] = {
+            number: N_("page %(number)s", number=number) for number in numbers
+        }
         if not places:
             return places
         rows = self.database.rows(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexing.errors import PartUnread, UnreadableFile
+from indexing.message import N_
 from indexing.ocr.recognition import Recognition, current
 from indexing.text.running_heads import PageLines
 
@@ -52,26 +53,29 @@ class Scans:
     def nothing_read(self, path: Path) -> UnreadableFile:
         """The error for a file without any text."""
         if self.untried:
-            return UnreadableFile(path, "holds pictures of pages but no text", self.remedy)
+            return UnreadableFile(path, N_("holds pictures of pages but no text"), self.remedy)
         if self.failed:
             reason = f"holds pictures of pages only, and {self._why()}"
             return UnreadableFile(path, reason, ELSEWHERE)
         if self.blank:
-            reason = "holds no text, and none was recognised in its pictures"
-            remedy = "scan it again with more dots an inch, or remove it"
+            reason = N_("holds no text, and none was recognised in its pictures")
+            remedy = N_("scan it again with more dots an inch, or remove it")
             return UnreadableFile(path, reason, remedy)
-        return UnreadableFile(path, "holds no text", "remove it, or fetch it again")
+        return UnreadableFile(path, N_("holds no text"), N_("remove it, or fetch it again"))
 
     def unread(self, path: Path) -> Iterator[PartUnread]:
         """What a reader sees in the pictures and the text does not hold."""
         if self.untried:
-            reason = f"pictures without text on {self._page_spans(self.untried)}"
+            reason = N_("pictures without text on %(pages)s", pages=self._page_spans(self.untried))
             yield PartUnread(path, reason, self.remedy)
         if self.failed:
             yield PartUnread(path, self._why(), ELSEWHERE)
         if self.blank:
-            reason = f"no text was recognised in the pictures on {self._page_spans(self.blank)}"
-            remedy = "if there is some, scan it again with more dots an inch"
+            reason = N_(
+                "no text was recognised in the pictures on %(pages)s",
+                pages=self._page_spans(self.blank),
+            )
+            remedy = N_("if there is some, scan it again with more dots an inch")
             yield PartUnread(path, reason, remedy)
 
     def _why(self) -> str:
