@@ -108,12 +108,11 @@ class Citation:
     @property
     def dated(self) -> str:
         """The day for people: "2026-03-14", "2025-11-17, earlier", "no date"; "" for nothing."""
-        said = {
-            "": self.day,
-            "earlier": N_("%(day)s, earlier", day=self.day),
-            "later": N_("%(day)s, later", day=self.day),
-        }
-        return said.get(self.order, N_("no date"))
+        if self.order == "earlier":
+            return N_("%(day)s, earlier", day=self.day)
+        if self.order == "later":
+            return N_("%(day)s, later", day=self.day)
+        return N_("no date") if self.order else self.day
 
     @property
     def support(self) -> Support:

@@ -69,7 +69,7 @@ class Page:
     @property
     def place(self) -> str:
         """Its name, or "page 4"; and how surely it was read, where OCR has read it."""
-        name = _named(self.name) or N_("page %(number)s", number=self.number)
+        name = page_name(self.name) or N_("page %(number)s", number=self.number)
         if self.confidence is None:
             return name
         share = f"{100 * self.confidence:.0f}"
@@ -91,17 +91,19 @@ class Page:
         return values
 
 
-def _named(name: str) -> str:
-    """The name of a page, which is stored as text, in a form that can be translated."""
+def page_name(name: str) -> str:
+    """What a page is called, stored as text such as "slide 4", in a form to be translated."""
     sheet, _, row = name.rpartition(", ")
     kind, _, number = row.partition(" ")
-    if not number.isdigit() or kind not in ("slide", "row") or (sheet and kind != "row"):
-        return name
     if sheet:
-        return N_("%(sheet)s, row %(number)s", sheet=sheet, number=number)
-    if kind == "row":
-        return N_("row %(number)s", number=number)
-    return N_("slide %(number)s", number=number)
+        known = {"row": N_("%(sheet)s, row %(number)s", sheet=sheet, number=number)}
+    else:
+        known = {
+            "page": N_("page %(number)s", number=number),
+            "slide": N_("slide %(number)s", number=number),
+            "row": N_("row %(number)s", number=number),
+        }
+    return known.get(kind, name) if number.isdigit() else name
 
 
 def _read_by_ocr(share: float) -> Message:

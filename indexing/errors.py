@@ -75,12 +75,12 @@ class UnreadableFile(InputError):
     def by_system(cls, path: object, error: OSError) -> UnreadableFile:
         """The error for a file that the system does not let us look at."""
         if isinstance(error, PermissionError):
-            remedy = "give yourself the right to read it"
+            remedy = N_("give yourself the right to read it")
         elif error.errno == errno.ENAMETOOLONG:
-            remedy = "move it to a place with a shorter name"
+            remedy = N_("move it to a place with a shorter name")
         else:
-            remedy = "check the disk, and how the name is spelled"
-        return cls(path, f"cannot be read ({error.strerror or error})", remedy)
+            remedy = N_("check the disk, and how the name is spelled")
+        return cls(path, N_("cannot be read (%(error)s)", error=error.strerror or error), remedy)
 
 
 class OtherKind(UnreadableFile):
@@ -116,14 +116,7 @@ class WorkersLost(InputError):
             "see Ray's logs in /tmp/ray; give each worker more of its machine with --ray-cpus, or "
             "do it without --ray"
         )
-        super().__init__(
-            N_(
-                "%(file)s: %(reason)s; %(remedy)s",
-                file=what,
-                reason=self.reason,
-                remedy=self.remedy,
-            )
-        )
+        super().__init__(f"{what}: {self.reason}; {self.remedy}")
 
 
 class ClusterLost(RagAppError):

@@ -34,9 +34,8 @@ class Message(str):
         return (self.template,), self.arguments
 
 
-def N_(template: str, /, **arguments: object) -> Message:  # noqa: N802 - as gettext calls it
-    """A message that is translated where it is shown, and not where it is made."""
-    return Message(template, **arguments)
+N_ = Message
+"""As gettext calls what is translated where it is shown, and not where it is written."""
 
 
 def joined(parts: Iterable[str], by: str = "; ") -> Message:

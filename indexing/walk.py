@@ -57,12 +57,7 @@ class Failure:
     beside_text: bool = False
 
     def __str__(self) -> str:
-        return N_(
-            "%(file)s: %(reason)s; %(remedy)s",
-            file=self.path,
-            reason=self.reason,
-            remedy=self.remedy,
-        )
+        return str(UnreadableFile(self.path, self.reason, self.remedy))
 
 
 def walk(
@@ -140,8 +135,11 @@ def _under(
 
 def nothing_in(folder: Path, what: str) -> Failure:
     """The report of a folder without a file to read, with what there is instead."""
-    reason = f"holds no file that can be read ({what})"
-    remedy = f"add files that end in {IN_FOLDERS}, or read pictures with --ocr rapidocr"
+    reason = N_("holds no file that can be read (%(error)s)", error=what)
+    remedy = N_(
+        "add files that end in %(suffixes)s, or read pictures with --ocr rapidocr",
+        suffixes=IN_FOLDERS,
+    )
     return Failure(shown(folder), reason, remedy)
 
 
@@ -161,7 +159,7 @@ def _inside(path: Path, scope: _Scope) -> Path | Failure | None:
         return real
     if not (ours or is_folder(real)):
         return None
-    reason = f"is a link that leads out of the folder, to {shown(real)}"
+    reason = N_("is a link that leads out of the folder, to %(path)s", path=shown(real))
     return Failure(shown(path), reason, N_("name the file or folder it leads to"))
 
 
@@ -230,16 +228,10 @@ def refusal(path: Path) -> Failure | None:
 def _misnamed(path: Path) -> Failure | None:
     """Why a regular file cannot be one to read, by its name alone."""
     if path.suffix.lower() not in LOADERS:
-        kind = (
-            N_("ends in %(suffix)s", suffix=shown(path.suffix))
-            if path.suffix
-            else N_("has no ending")
-        )
-        return Failure(
-            shown(path),
-            N_("%(kind)s, which no loader reads", kind=kind),
-            N_("use one of %(suffixes)s", suffixes=SUPPORTED),
-        )
+        ending = N_("ends in %(suffix)s", suffix=shown(path.suffix))
+        kind = ending if path.suffix else N_("has no ending")
+        reason = N_("%(kind)s, which no loader reads", kind=kind)
+        return Failure(shown(path), reason, N_("use one of %(suffixes)s", suffixes=SUPPORTED))
     if printable(str(path)) != str(path):
         return Failure(shown(path), N_("has a name that is not valid UTF-8"), N_("rename it"))
     return None

@@ -80,7 +80,9 @@ def _read(path: Path, opened: Image) -> Scans:
         if opened.width * opened.height > MOST_PIXELS:
             raise _too_large(path)
         picture = _grey(opened)
-        remedy = f"run: {INSTALL}" if recognition is None else recognition.remedy()
+        remedy = (
+            N_("run: %(install)s", install=INSTALL) if recognition is None else recognition.remedy()
+        )
         if recognition is None or remedy:
             raise UnreadableFile(path, N_("is a picture, which only OCR can read"), remedy)
         pixels = recognition.settings.pixels

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SPANS = 12  # of page numbers, that are spelled out
 STAMP = 30  # letters and digits: a page number, a stamp on a scan
 SCAN = 500_000  # pixels: A4 at 72 dots an inch; logos have fewer
-ELSEWHERE = "recognise their text in another program, and index what that saves"
+ELSEWHERE = N_("recognise their text in another program, and index what that saves")
 # ISO 32000-1, table 51: operators that paint a path, a shading or an object; then pypdf's own name.
 PAINTING = frozenset(b"f F f* B B* b b* S s sh Do".split()) | {b"INLINE IMAGE"}
 
@@ -55,7 +55,7 @@ class Scans:
         if self.untried:
             return UnreadableFile(path, N_("holds pictures of pages but no text"), self.remedy)
         if self.failed:
-            reason = f"holds pictures of pages only, and {self._why()}"
+            reason = N_("holds pictures of pages only, and %(why)s", why=self._why())
             return UnreadableFile(path, reason, ELSEWHERE)
         if self.blank:
             reason = N_("holds no text, and none was recognised in its pictures")
@@ -80,7 +80,8 @@ class Scans:
 
     def _why(self) -> str:
         reason = next(iter(self.failed.values()))
-        return f"{self._page_spans(list(self.failed))} could not be read ({reason})"
+        pages = self._page_spans(list(self.failed))
+        return N_("%(pages)s could not be read (%(error)s)", pages=pages, error=reason)
 
     def _page_spans(self, pages: Sequence[int]) -> str:
         noun = "page" if len(pages) == 1 else "pages"

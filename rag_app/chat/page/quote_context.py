@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from indexing.documents import clock
+from indexing.documents import clock, page_name
 from indexing.errors import RagAppError
 from indexing.message import N_
 from rag_app.chat.language.elsewhere import translated
@@ -203,7 +203,7 @@ def span_context(
 
 def citation_place(citation: Citation, *, speaker: bool = True) -> str:
     """Where a citation stands; one of an older conversation knows the number of its page alone."""
-    numbered = N_("page %(number)s", number=citation.page) if citation.page is not None else None
+    numbered = f"page {citation.page}" if citation.page is not None else None
     who = citation.speaker if speaker else None
     place = location(time=citation.time, speaker=who, place=citation.place or numbered)
     return " · ".join(part for part in (translated(citation.dated), place) if part)
@@ -211,7 +211,7 @@ def citation_place(citation: Citation, *, speaker: bool = True) -> str:
 
 def location(*, time: float | None, speaker: str | None, place: str | None) -> str:
     """Page, time stamp and speaker in one line."""
-    parts = [translated(place or ""), clock(time), speaker]
+    parts = [translated(page_name(place or "")), clock(time), speaker]
     return " · ".join(part for part in parts if part)
 
 

@@ -87,13 +87,10 @@ def flaw(name: str, head: bytes) -> tuple[str, str] | None:
     if expected in kinds:
         return None
     if not kinds:
-        return N_("is not the recording that its name says"), N_(
-            "save it again as .mp3, .m4a or .mp4"
-        )
-    ending = _KINDS.get(kinds[0]) or f".{kinds[0]}"
-    return f"holds another kind of recording than {suffix}", N_(
-        "rename it to end in %(suffix)s", suffix=ending
-    )
+        remedy = N_("save it again as .mp3, .m4a or .mp4")
+        return N_("is not the recording that its name says"), remedy
+    remedy = N_("rename it to end in %(suffix)s", suffix=_KINDS.get(kinds[0]) or f".{kinds[0]}")
+    return N_("holds another kind of recording than %(suffix)s", suffix=suffix), remedy
 
 
 def _kinds(head: bytes) -> tuple[str, ...]:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Literal
 
 from indexing.errors import CollectionNotFound, CorpusLocked, CorpusReplaced, InvalidRequest
 from indexing.filter import Filter
-from indexing.message import N_
 from indexing.store.collections import DEFAULT
 from indexing.walk import Failure, is_folder, resolved, shown
 from rag_app.corpus.watching.changing_files import ChangingFiles, files_under, real, state_of
@@ -104,14 +103,7 @@ class FolderWatch:
         roots = [resolved(Path(folder)) for folder in self.folders]
         for root in roots:
             if isinstance(root, Failure):
-                raise InvalidRequest(
-                    N_(
-                        "%(file)s: %(reason)s; %(remedy)s",
-                        file=root.path,
-                        reason=root.reason,
-                        remedy=root.remedy,
-                    )
-                )
+                raise InvalidRequest(str(root))
             if not is_folder(root):
                 raise InvalidRequest(f"{shown(root)}: is no folder; name the folder that it is in")
         self.folders = tuple(dict.fromkeys(root for root in roots if isinstance(root, Path)))

@@ -159,22 +159,15 @@ def _reports(
     from generator.ms_poe.method import MsPoE
     from rag_app.laboratory.evaluation.positions import evaluate
 
-    methods: dict[str, MsPoE | LPES | None] = {
-        N_("off"): None,
-        N_("on, as published"): MsPoE(),
-    }
+    methods: dict[str, MsPoE | LPES | None] = {N_("off"): None, N_("on, as published"): MsPoE()}
     for name, method in methods.items():
+        number, told = f"{next(iter(probes)):,}", N_("Ms-PoE %(state)s", state=name)
         notify(
             N_(
-                "Measuring with about %(number)s tokens of evidence, Ms-PoE %(state)s",
-                number=f"{next(iter(probes)):,}",
-                state=name,
+                "Measuring with about %(number)s tokens of evidence, %(state)s",
+                number=number,
+                state=told,
             )
         )
         with suppress(UnsupportedModel):
-            yield evaluate(
-                model,
-                probes,
-                methods={N_("Ms-PoE %(state)s", state=name): method},
-                positions=POSITIONS,
-            )
+            yield evaluate(model, probes, methods={told: method}, positions=POSITIONS)

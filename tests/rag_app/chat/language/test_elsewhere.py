@@ -18,6 +18,7 @@ from indexing.message import N_, joined, restored, stored
 from rag_app.chat.language.catalogue import catalogue
 from rag_app.chat.language.current import Language, speaking
 from rag_app.chat.language.elsewhere import WORDS, translated
+from rag_app.chat.page.quote_context import location
 from rag_app.chat.uploads import safe_path
 from rag_app.requests.occasions import nothing_in_words
 from tests.behaviour.test_bad_input import CASES, only_failure
@@ -48,6 +49,7 @@ def test_what_is_filled_in_stays() -> None:
         assert translated(Page(0, 9, 1, "slide 4").place) == "Folie 4"
         assert translated(Page(0, 9, 3, "row 12").place) == "Zeile 12"
         assert translated(Page(0, 9, 3, "Budget, 2026, row 12").place) == "Budget, 2026, Zeile 12"
+        assert location(time=None, speaker=None, place="slide 4") == "Folie 4"  # as it is stored
         for name in ("Budget, slide 4", "rows 5-7", "row", "mail from Ada, 3 March 2026"):
             assert translated(Page(0, 9, 1, name).place) == name
         shown = N_("figures: %(done)s of %(all)s shown to the model", done=1, all=2)
@@ -98,6 +100,7 @@ def _templates() -> Iterator[tuple[str, list[str]]]:
                 if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "N_":
                     (template,) = node.args
                     assert isinstance(template, ast.Constant), (file, node.lineno)
+                    assert isinstance(template.value, str)
                     yield template.value, [str(keyword.arg) for keyword in node.keywords]
 
 
