@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from indexing.message import N_, Message
+from indexing.store.records.page_names import page_place, pages_read, read_by_ocr
 
 NEAR = 600  # characters between a figure and a quote that are shown together, without pages
 
@@ -69,16 +69,12 @@ class Page:
     @property
     def place(self) -> str:
         """Its name, or "page 4"; and how surely it was read, where OCR has read it."""
-        name = page_name(self.name) or N_("page %(number)s", number=self.number)
-        if self.confidence is None:
-            return name
-        share = f"{100 * self.confidence:.0f}"
-        return N_("%(place)s (read by OCR, %(share)s %% sure)", place=name, share=share)
+        return page_place(self.name or f"page {self.number}", self.confidence)
 
     @property
     def recognised(self) -> str:
         """How surely OCR has read it, for people; "" where the file holds the text itself."""
-        return "" if self.confidence is None else _read_by_ocr(self.confidence)
+        return "" if self.confidence is None else read_by_ocr(self.confidence)
 
     @property
     def values(self) -> list[int | str | float]:
@@ -89,25 +85,6 @@ class Page:
         if self.confidence is not None:
             values.append(self.confidence)
         return values
-
-
-def page_name(name: str) -> str:
-    """What a page is called, stored as text such as "slide 4", in a form to be translated."""
-    sheet, _, row = name.rpartition(", ")
-    kind, _, number = row.partition(" ")
-    if sheet:
-        known = {"row": N_("%(sheet)s, row %(number)s", sheet=sheet, number=number)}
-    else:
-        known = {
-            "page": N_("page %(number)s", number=number),
-            "slide": N_("slide %(number)s", number=number),
-            "row": N_("row %(number)s", number=number),
-        }
-    return known.get(kind, name) if number.isdigit() else name
-
-
-def _read_by_ocr(share: float) -> Message:
-    return N_("read by OCR, %(share)s %% sure", share=f"{100 * share:.0f}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,10 +235,7 @@ class Document:
         read = [one.confidence for one in self.pages if one.confidence is not None]
         if not read:
             return ""
-        sure, count = _read_by_ocr(sum(read) / len(read)), len(self.pages)
-        if count == 1:
-            return N_("its page %(read)s", read=sure)
-        return N_("%(number)s of %(all)s pages %(read)s", number=len(read), all=count, read=sure)
+        return pages_read(len(read), len(self.pages), sum(read) / len(read))
 
     def figures_near(self, start: int, end: int) -> tuple[Figure, ...]:
         """The figures that stand beside a span, or on its pages."""

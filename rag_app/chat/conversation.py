@@ -19,7 +19,7 @@ from generator.answer import Answer, Mode, ReadAs
 from generator.answer_form import Form, Length
 from generator.prompt.follow_up import Turn
 from indexing.errors import InvalidRequest
-from rag_app.chat.message_table import with_table, without_table
+from rag_app.chat.language.message_table import with_table, without_table
 
 Rating = Literal["", "up", "down"]
 State = Literal["waiting", "reading", "writing", "checking", "done", "stopped", "failed"]

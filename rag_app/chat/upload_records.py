@@ -22,7 +22,7 @@ from typing import Literal, get_args
 
 import filelock
 
-from rag_app.chat.message_table import with_table, without_table
+from rag_app.chat.language.message_table import with_table, without_table
 
 Stage = Literal[
     "exists",

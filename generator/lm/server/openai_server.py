@@ -254,13 +254,12 @@ class RemoteModel:
                     if piece := choice.delta.content:
                         yield str(piece)
         if empty:
-            raise ServerFailed(
-                N_(
-                    "%(server)s sent no answer; see whether it is an OpenAI-compatible server, and "
-                    "whether the address ends as its documentation says (often /v1)",
-                    server=self.url,
-                )
+            reason = N_(
+                "%(server)s sent no answer; see whether it is an OpenAI-compatible server, and "
+                "whether the address ends as its documentation says (often /v1)",
+                server=self.url,
             )
+            raise ServerFailed(reason)
         if not complete:
             raise ServerFailed(self._broken_off("its answer has no end"))
 
@@ -281,9 +280,7 @@ class RemoteModel:
                     N_(
                         "%(model)s at %(server)s reads no more than its context (%(error)s); give "
                         "it less with --prompt-tokens, or start the server with a longer one",
-                        model=self.model,
-                        server=self.url,
-                        error=reason,
+                        **{"model": self.model, "server": self.url, "error": reason},
                     )
                 ) from error
             raise ServerFailed(self._explain(error, pictures=pictures)) from error
@@ -292,8 +289,7 @@ class RemoteModel:
                 N_(
                     "%(server)s answered what no OpenAI-compatible server would (%(error)s); "
                     "correct the address after openai:",
-                    server=self.url,
-                    error=_printable(str(error)),
+                    **{"server": self.url, "error": _printable(str(error))},
                 )
             ) from error
 
@@ -302,6 +298,7 @@ class RemoteModel:
         from httpx2 import ReadError, RemoteProtocolError, WriteError
 
         reason, breaks = _reason(error), (ReadError, RemoteProtocolError, WriteError)
+        told = {"server": self.url, "error": reason}
         match error:
             case openai.APITimeoutError():
                 return N_(
@@ -321,41 +318,30 @@ class RemoteModel:
                 )
             case openai.AuthenticationError() | openai.PermissionDeniedError():
                 return N_(
-                    "%(server)s refuses the key (%(error)s); set RAG_APP_API_KEY, or give another "
-                    "key",
-                    server=self.url,
-                    error=f"{error.status_code}: {reason}",
+                    "%(server)s refuses the key (%(number)s: %(error)s); set RAG_APP_API_KEY, or "
+                    "give another key",
+                    **told | {"number": error.status_code},
                 )
             case openai.NotFoundError():
                 return N_(
                     "%(server)s knows no %(model)s (%(error)s); look at %(address)s/models",
-                    server=self.url,
-                    model=repr(self.model),
-                    error=reason,
-                    address=self.url,
+                    **told | {"model": repr(self.model), "address": self.url},
                 )
             case openai.APIStatusError() if pictures and _PICTURES.search(reason):
                 return N_(
                     "%(model)s at %(server)s does not see (%(error)s); leave out --sees",
-                    model=self.model,
-                    server=self.url,
-                    error=reason,
+                    **told | {"model": self.model},
                 )
             case openai.APIStatusError():
                 return N_(
                     "%(server)s answered %(number)s (%(error)s); look at the server's log",
-                    server=self.url,
-                    number=error.status_code,
-                    error=reason,
+                    **told | {"number": error.status_code},
                 )
         return self._broken_off(reason)
 
     def _broken_off(self, reason: str) -> str:
-        return N_(
-            "%(server)s broke off (%(error)s); look at the server's log",
-            server=self.url,
-            error=reason,
-        )
+        told = {"server": self.url, "error": reason}
+        return N_("%(server)s broke off (%(error)s); look at the server's log", **told)
 
 
 def _is_delimited(headers: Mapping[str, str]) -> bool:

@@ -25,6 +25,7 @@ from tests.behaviour.test_bad_input import CASES, only_failure
 
 ROOT = Path(__file__).resolve().parents[4]
 PACKAGES = ("indexing", "generator", "retriever", "rag_app")
+PLACES = re.compile(r"%\((\w+)\)s").findall
 GERMAN = Language("de", "de")
 
 
@@ -101,7 +102,12 @@ def _templates() -> Iterator[tuple[str, list[str]]]:
                     (template,) = node.args
                     assert isinstance(template, ast.Constant), (file, node.lineno)
                     assert isinstance(template.value, str)
-                    yield template.value, [str(keyword.arg) for keyword in node.keywords]
+                    named = [keyword.arg for keyword in node.keywords]
+                    all_named = None not in named  # not with **
+                    yield (
+                        template.value,
+                        [*filter(None, named)] if all_named else PLACES(template.value),
+                    )
 
 
 def test_every_message_is_translated_with_all_that_is_filled_in() -> None:

@@ -11,7 +11,7 @@ from indexing.message import N_, Message, joined
 from rag_app.chat.conversation import Conversation, Exchange, from_json, to_json
 from rag_app.chat.language.current import speaking, usual
 from rag_app.chat.language.elsewhere import translated
-from rag_app.chat.message_table import with_table, without_table
+from rag_app.chat.language.message_table import with_table, without_table
 from rag_app.chat.upload_records import UploadRecords
 
 NOTE = joined([N_("has no page %(number)s", number=7), N_("split it")])
