@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
+from indexing.message import N_
+
 Mode = Literal["quote", "free"]
 Kind = Literal[
     "question",
@@ -33,10 +35,10 @@ the model was shown and names (nothing checks what it reads there), nothing."""
 
 JsonValue = str | int | float | bool | None | list["JsonValue"] | dict[str, "JsonValue"]
 
-NOT_SAID = "The documents do not say."
+NOT_SAID = N_("The documents do not say.")
 """The answer when the evidence does not hold one."""
 
-CONVERSATION = "the conversation"
+CONVERSATION = N_("the conversation")
 """The title of its line in a context ledger."""
 
 UNSUPPORTED_MARK = "[unsupported]"
@@ -106,8 +108,11 @@ class Citation:
     @property
     def dated(self) -> str:
         """The day for people: "2026-03-14", "2025-11-17, earlier", "no date"; "" for nothing."""
-        said = {"": self.day, "earlier": f"{self.day}, earlier", "later": f"{self.day}, later"}
-        return said.get(self.order, "no date")
+        if self.order == "earlier":
+            return N_("%(day)s, earlier", day=self.day)
+        if self.order == "later":
+            return N_("%(day)s, later", day=self.day)
+        return N_("no date") if self.order else self.day
 
     @property
     def support(self) -> Support:
@@ -120,8 +125,10 @@ class Citation:
     def doubt(self) -> str:
         """What a reader should know of a citation that is not a verified quote, else ""."""
         if self.verified or self.figure:
-            return "read in a figure, which nothing checks" if self.figure else ""
-        return "says it in other words" if self.supported else "may not support the sentence"
+            return N_("read in a figure, which nothing checks") if self.figure else ""
+        return (
+            N_("says it in other words") if self.supported else N_("may not support the sentence")
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from indexing.message import N_
+
 Form = Literal["usual", "list", "words"]
 Length = Literal["short", "usual", "long"]
 
@@ -20,11 +22,11 @@ FORMS: dict[Form, str] = {
 }
 """By name, what a language model is told."""
 
-AS_ASKED = "as asked in the prompt"
-SENTENCES_ONLY = "sentences: the packaged model writes no other"
-QUOTE_A_LINE = "a quote a line"
-WORDS_ONLY = "the words that answer"
-NO_WORDS = "whole quotes, as no words stand out"
+AS_ASKED = N_("as asked in the prompt")
+SENTENCES_ONLY = N_("sentences: the packaged model writes no other")
+QUOTE_A_LINE = N_("a quote a line")
+WORDS_ONLY = N_("the words that answer")
+NO_WORDS = N_("whole quotes, as no words stand out")
 """What became of the form that was asked for, for a person to read."""
 
 

@@ -17,6 +17,7 @@ from generator.lm.causal_lm import CausalModel
 from generator.prompt.arrangement import ARRANGEMENTS
 from generator.request import AskRequest, Retrieval
 from indexing.errors import UnsupportedModel
+from indexing.message import N_
 
 _ONE_PROMPT = ("concat", "quotes")
 """Decodings that read all the evidence in one prompt."""
@@ -127,7 +128,7 @@ def check(
     if progress:
         progress(len(ways), len(ways))
     if usual.model and not isinstance(generator.model, CausalModel):
-        left_out.append("Ms-PoE: it needs the model's internals, which a server does not show")
+        left_out.append(N_("Ms-PoE: it needs the model's internals, which a server does not show"))
     return compare(usual, answers, left_out=left_out)
 
 

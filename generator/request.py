@@ -14,6 +14,7 @@ from generator.prompt.pictures import PictureLookup
 from indexing.documents import Hit
 from indexing.errors import InvalidRequest
 from indexing.filter import Filter
+from indexing.message import N_
 from indexing.text.aliases import NO_ALIASES, Aliases
 from indexing.text.vocabulary import without_surrogates
 
@@ -71,7 +72,7 @@ class AskRequest:
 
     def __post_init__(self) -> None:
         if not self.question.strip():
-            raise InvalidRequest("the question is empty; ask something")
+            raise InvalidRequest(N_("the question is empty; ask something"))
         for name, value, kinds in (
             ("mode", self.mode, (None, *get_args(Mode))),
             ("reading", self.read_as, get_args(ReadAs)),

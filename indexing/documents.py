@@ -12,6 +12,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from indexing.store.records.page_names import page_place, pages_read, read_by_ocr
+
 NEAR = 600  # characters between a figure and a quote that are shown together, without pages
 
 
@@ -67,13 +69,12 @@ class Page:
     @property
     def place(self) -> str:
         """Its name, or "page 4"; and how surely it was read, where OCR has read it."""
-        name = self.name or f"page {self.number}"
-        return name if self.confidence is None else f"{name} ({self.recognised})"
+        return page_place(self.name or f"page {self.number}", self.confidence)
 
     @property
     def recognised(self) -> str:
         """How surely OCR has read it, for people; "" where the file holds the text itself."""
-        return "" if self.confidence is None else f"read by OCR, {100 * self.confidence:.0f} % sure"
+        return "" if self.confidence is None else read_by_ocr(self.confidence)
 
     @property
     def values(self) -> list[int | str | float]:
@@ -234,8 +235,7 @@ class Document:
         read = [one.confidence for one in self.pages if one.confidence is not None]
         if not read:
             return ""
-        pages = f"{len(read)} of {len(self.pages)} pages" if len(self.pages) > 1 else "its page"
-        return f"{pages} read by OCR, {100 * sum(read) / len(read):.0f} % sure"
+        return pages_read(len(read), len(self.pages), sum(read) / len(read))
 
     def figures_near(self, start: int, end: int) -> tuple[Figure, ...]:
         """The figures that stand beside a span, or on its pages."""

@@ -12,6 +12,8 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+from indexing.message import N_, Message
+
 LOG_NAME = "errors.log"
 MAX_LOG = 1 << 20  # bytes, after which a log begins again
 _LONGEST = 300  # characters of an error in a line
@@ -20,6 +22,12 @@ _LONGEST = 300  # characters of an error in a line
 def logged(error: BaseException) -> str:
     """An error that nobody expected, in a line: what it is, and where the log has the details."""
     return f"({in_a_line(error)}); details: {write_log(error)}"
+
+
+def unexpected(error: BaseException) -> Message:
+    """The same as what is said of something that nobody expected to fail."""
+    about, log = in_a_line(error), write_log(error)
+    return N_("failed unexpectedly (%(error)s); details: %(log)s", error=about, log=log)
 
 
 def in_a_line(error: BaseException) -> str:

@@ -35,6 +35,8 @@ from __future__ import annotations
 
 import errno
 
+from indexing.message import N_
+
 
 class RagAppError(Exception):
     """The root: what the command line prints as one line instead of a traceback."""
@@ -62,7 +64,9 @@ class UnreadableFile(InputError):
     """
 
     def __init__(self, path: object, reason: str, remedy: str) -> None:
-        super().__init__(f"{path}: {reason}; {remedy}")
+        super().__init__(
+            N_("%(file)s: %(reason)s; %(remedy)s", file=path, reason=reason, remedy=remedy)
+        )
         self.path = str(path)
         self.reason = reason
         self.remedy = remedy
@@ -71,12 +75,12 @@ class UnreadableFile(InputError):
     def by_system(cls, path: object, error: OSError) -> UnreadableFile:
         """The error for a file that the system does not let us look at."""
         if isinstance(error, PermissionError):
-            remedy = "give yourself the right to read it"
+            remedy = N_("give yourself the right to read it")
         elif error.errno == errno.ENAMETOOLONG:
-            remedy = "move it to a place with a shorter name"
+            remedy = N_("move it to a place with a shorter name")
         else:
-            remedy = "check the disk, and how the name is spelled"
-        return cls(path, f"cannot be read ({error.strerror or error})", remedy)
+            remedy = N_("check the disk, and how the name is spelled")
+        return cls(path, N_("cannot be read (%(error)s)", error=error.strerror or error), remedy)
 
 
 class OtherKind(UnreadableFile):
@@ -174,9 +178,13 @@ class ShardLost(CorpusError):
 
     def __init__(self, shard: str, reason: str) -> None:
         super().__init__(
-            f"shard {shard}: no replica of it answers ({reason}); see which machines are there "
-            "with: ray status; or search on this machine alone: rag-app cluster init --shards N, "
-            "without --ray"
+            N_(
+                "shard %(name)s: no replica of it answers (%(reason)s); see which machines are "
+                "there with: ray status; or search on this machine alone: rag-app cluster init "
+                "--shards N, without --ray",
+                name=shard,
+                reason=reason,
+            )
         )
         self.shard = shard
 

@@ -14,6 +14,7 @@ from indexing.limits import MIB, FileLimits
 from indexing.loaders import LOADERS
 from indexing.loaders.charset import clean, one_line, printable
 from indexing.loaders.process import LoaderProcess, PageProgress, Readings
+from indexing.message import N_
 from indexing.ocr.reading import OcrSettings
 from indexing.text import transcripts
 from indexing.text.days.occasions import date_of_file, occasion_of
@@ -72,7 +73,7 @@ class FileReader:
         with _whole_lines(file) if growing else nullcontext(file) as source:
             extracts = self._process.extracts(source, readings=readings, progress=progress)
         results = [_document_or_failure(file, extract) for extract in extracts]
-        return results or [Failure(shown(file), "holds no document", "remove it")]
+        return results or [Failure(shown(file), N_("holds no document"), N_("remove it"))]
 
 
 @contextmanager
@@ -128,13 +129,16 @@ def _wrong_size(file: Path, max_bytes: int) -> Failure | None:
     except OSError as error:
         return unreachable(file, error)
     if size == 0:
-        return Failure(shown(file), "is empty", "remove it, or fetch it again")
+        return Failure(shown(file), N_("is empty"), N_("remove it, or fetch it again"))
     if size <= max_bytes:
         return None
-    reason = f"is {size / MIB:,.1f} MiB, over the limit of {max_bytes / MIB:,.1f} MiB"
-    return Failure(
-        shown(file), reason, f"split it, or allow it with --max-file-mb {size // MIB + 1}"
+    reason = N_(
+        "is %(size)s, over the limit of %(limit)s",
+        size=f"{size / MIB:,.1f} MiB",
+        limit=f"{max_bytes / MIB:,.1f} MiB",
     )
+    flag = f"--max-file-mb {size // MIB + 1}"
+    return Failure(shown(file), reason, N_("split it, or allow it with %(option)s", option=flag))
 
 
 def _document_or_failure(file: Path, extract: Extract | UnreadableFile) -> Document | Failure:
@@ -147,8 +151,12 @@ def _document_or_failure(file: Path, extract: Extract | UnreadableFile) -> Docum
             beside_text=isinstance(extract, PartUnread),
         )
     if not extract.text.strip():
-        part = f" in {extract.part}" if extract.part else ""
-        return Failure(shown(file), f"holds no text{part}", "remove it, or fetch it again")
+        reason = (
+            N_("holds no text in %(part)s", part=extract.part)
+            if extract.part
+            else N_("holds no text")
+        )
+        return Failure(shown(file), reason, N_("remove it, or fetch it again"))
     kind = extract.format or LOADERS[file.suffix.lower()].format
     return _document(file.as_posix(), kind, extract)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from indexing.errors import InvalidRequest
+from indexing.message import N_, Message, joined
 from indexing.text.days.dates import date_in
 
 _PERIOD = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2})?)?")
@@ -66,7 +67,13 @@ class Filter:
         names = tuple(" ".join(name.split()) for name in self.participants)
         object.__setattr__(self, "participants", tuple(filter(None, names)))
         if self.since and self.until and self.since[: len(self.until)] > self.until:
-            raise InvalidRequest(f"nothing is since {self.since} and until {self.until}; swap them")
+            raise InvalidRequest(
+                N_(
+                    "nothing is since %(since)s and until %(until)s; swap them",
+                    since=self.since,
+                    until=self.until,
+                )
+            )
 
     def __bool__(self) -> bool:
         limited = self.collections or self.is_of_occasions
@@ -107,19 +114,17 @@ class Filter:
         parts = [list(filter(None, one.casefold().split("|"))) for one in self.participants]
         return all(any(part in name for part in one for name in names) for one in parts)
 
-    def occasion_in_words(self) -> str:
+    def occasion_in_words(self) -> Message:
         """The limits of dates and participants, as "since 2026-03, with Ada Park"."""
-        if self.since and self.since == self.until:
-            limits = [f"of {self.since}"]
+        since, until, names = self.since, self.until, " and ".join(self.participants)
+        if since and since == until:
+            limits = [N_("of %(period)s", period=since)]
         else:
-            limits = [
-                f"{word} {value}"
-                for word, value in (("since", self.since), ("until", self.until))
-                if value
-            ]
-        if self.participants:
-            limits.append(f"with {' and '.join(self.participants).replace('|', ' or ')}")
-        return ", ".join(limits)
+            limits = [N_("since %(since)s", since=since)] if since else []
+            limits += [N_("until %(until)s", until=until)] if until else []
+        if names:
+            limits.append(N_("with %(names)s", names=names.replace("|", " or ")))
+        return joined(limits, ", ")
 
 
 def _period(value: str | None) -> str | None:
@@ -132,5 +137,7 @@ def _period(value: str | None) -> str | None:
     else:
         day = text = date_in(text)[:10]
     if not day:
-        raise InvalidRequest(f"{value!r} is no date; write it as 2026-03-14, 2026-03 or 2026")
+        raise InvalidRequest(
+            N_("%(value)s is no date; write it as 2026-03-14, 2026-03 or 2026", value=repr(value))
+        )
     return text

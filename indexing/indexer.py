@@ -19,6 +19,7 @@ from indexing.encoder.lookahead import DocumentEncoder, Lookahead, take_ahead
 from indexing.errors import WorkersLost
 from indexing.files import FileReader
 from indexing.index_report import IndexReport, Progress, ReportDraft
+from indexing.message import N_
 from indexing.source_files import (
     FileContent,
     SourceFile,
@@ -381,8 +382,8 @@ def nothing_to_read(paths: Sequence[Path], *, pictures: bool = False) -> IndexRe
 def _duplicate(document: Document, path: str) -> Failure:
     return Failure(
         document_name(document),
-        f"same content as {path}, which is in the corpus",
-        "nothing to do; remove one of the two if it is there by mistake",
+        N_("same content as %(path)s, which is in the corpus", path=path),
+        N_("nothing to do; remove one of the two if it is there by mistake"),
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from indexing.documents import Document
 from indexing.files import FileReader
 from indexing.loaders.process import PageProgress
+from indexing.message import N_
 from indexing.store.file_states import FileState
 from indexing.store.pictures import PictureReadings
 from indexing.walk import Failure, is_folder, nothing_in, resolved
@@ -87,7 +88,7 @@ def _partition(
             documents.append(one)
         else:
             failures.append(
-                Failure(document_name(one), "holds no letter and no digit", "remove it")
+                Failure(document_name(one), N_("holds no letter and no digit"), N_("remove it"))
             )
     return documents, failures, unread
 

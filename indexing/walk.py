@@ -13,6 +13,7 @@ from pathlib import Path
 from indexing.errors import UnreadableFile
 from indexing.loaders import LOADERS, PICTURES
 from indexing.loaders.charset import printable
+from indexing.message import N_
 
 SUPPORTED = ", ".join(LOADERS)
 IN_FOLDERS = ", ".join(suffix for suffix in LOADERS if suffix not in PICTURES)
@@ -56,7 +57,7 @@ class Failure:
     beside_text: bool = False
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.reason}; {self.remedy}"
+        return str(UnreadableFile(self.path, self.reason, self.remedy))
 
 
 def walk(
@@ -134,8 +135,11 @@ def _under(
 
 def nothing_in(folder: Path, what: str) -> Failure:
     """The report of a folder without a file to read, with what there is instead."""
-    reason = f"holds no file that can be read ({what})"
-    remedy = f"add files that end in {IN_FOLDERS}, or read pictures with --ocr rapidocr"
+    reason = N_("holds no file that can be read (%(error)s)", error=what)
+    remedy = N_(
+        "add files that end in %(suffixes)s, or read pictures with --ocr rapidocr",
+        suffixes=IN_FOLDERS,
+    )
     return Failure(shown(folder), reason, remedy)
 
 
@@ -155,8 +159,8 @@ def _inside(path: Path, scope: _Scope) -> Path | Failure | None:
         return real
     if not (ours or is_folder(real)):
         return None
-    reason = f"is a link that leads out of the folder, to {shown(real)}"
-    return Failure(shown(path), reason, "name the file or folder it leads to")
+    reason = N_("is a link that leads out of the folder, to %(path)s", path=shown(real))
+    return Failure(shown(path), reason, N_("name the file or folder it leads to"))
 
 
 def _children(folder: Path) -> list[tuple[Path, bool]] | Failure:
@@ -190,14 +194,18 @@ def resolved(path: Path) -> Path | Failure:
         return path.resolve(strict=True)
     except FileNotFoundError:
         if _is_link(path):
-            return Failure(shown(path), "is a link to something that is gone", "remove the link")
-        return Failure(shown(path), "does not exist", "check how the name is spelled")
+            return Failure(
+                shown(path), N_("is a link to something that is gone"), N_("remove the link")
+            )
+        return Failure(shown(path), N_("does not exist"), N_("check how the name is spelled"))
     except OSError as error:
         return unreachable(path, error)
     except ValueError:  # a NUL in it
-        return Failure(shown(path), "is no possible name", "check how the name is spelled")
+        return Failure(shown(path), N_("is no possible name"), N_("check how the name is spelled"))
     except RuntimeError:  # a loop of links, an OSError from Python 3.13 on
-        return Failure(shown(path), "is a link that leads back to itself", "remove the link")
+        return Failure(
+            shown(path), N_("is a link that leads back to itself"), N_("remove the link")
+        )
 
 
 def unreachable(path: Path, error: OSError) -> Failure:
@@ -213,17 +221,19 @@ def refusal(path: Path) -> Failure | None:
     except OSError as error:
         return unreachable(path, error)
     if not stat.S_ISREG(mode):
-        return Failure(shown(path), "is not a regular file", "name a file or a folder")
+        return Failure(shown(path), N_("is not a regular file"), N_("name a file or a folder"))
     return _misnamed(path)
 
 
 def _misnamed(path: Path) -> Failure | None:
     """Why a regular file cannot be one to read, by its name alone."""
     if path.suffix.lower() not in LOADERS:
-        kind = f"ends in {shown(path.suffix)}" if path.suffix else "has no ending"
-        return Failure(shown(path), f"{kind}, which no loader reads", f"use one of {SUPPORTED}")
+        ending = N_("ends in %(suffix)s", suffix=shown(path.suffix))
+        kind = ending if path.suffix else N_("has no ending")
+        reason = N_("%(kind)s, which no loader reads", kind=kind)
+        return Failure(shown(path), reason, N_("use one of %(suffixes)s", suffixes=SUPPORTED))
     if printable(str(path)) != str(path):
-        return Failure(shown(path), "has a name that is not valid UTF-8", "rename it")
+        return Failure(shown(path), N_("has a name that is not valid UTF-8"), N_("rename it"))
     return None
 
 

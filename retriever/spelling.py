@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.index.snapshot import Part, Snapshot
+from indexing.message import N_
 from indexing.store.view import StoreView
 from indexing.text.language import ENGLISH, LANGUAGES, language_of_question, stems
 
@@ -42,7 +43,7 @@ class Correction:
     read: str
 
     def __str__(self) -> str:
-        return f"“{self.written}” read as “{self.read}”"
+        return N_("“%(written)s” read as “%(word)s”", written=self.written, word=self.read)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from generator.instances.places import Passage, Place
 from indexing.documents import Document, Hit
 from indexing.errors import InvalidRequest
 from indexing.filter import Filter
+from indexing.message import N_
 
 DEPTH, DEEPEST = 40, 320
 """Passages that each search catches, at first and at most."""
@@ -50,7 +51,7 @@ class EveryRequest:
 
     def __post_init__(self) -> None:
         if not self.question.strip():
-            raise InvalidRequest("the question is empty; ask something")
+            raise InvalidRequest(N_("the question is empty; ask something"))
         if self.start < 0 or self.page < 1:
             raise InvalidRequest("leave out no fewer than 0 places, and show at least 1")
 

@@ -43,7 +43,7 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ChatMessage:
     """What somebody said in a conversation with a model."""
 
     role: Role
@@ -130,7 +130,7 @@ class Chat:
         head = (() if first is None else (first,)) + self.content(system + "\n\n")
         return Frame(head, self.content("\nAnswer:"), stops=("\n\n", "\nQuestion:"))
 
-    def conversation(self, messages: Sequence[Message]) -> Rendered:
+    def conversation(self, messages: Sequence[ChatMessage]) -> Rendered:
         """The template around several messages. Neighbours of one role are joined.
 
         Templates that know no system message get it at the start of the first user's.
@@ -153,7 +153,7 @@ class Chat:
             "says, after one system message at most, and take turns"
         )
 
-    def _filled(self, messages: Sequence[Message]) -> tuple[int, ...] | None:
+    def _filled(self, messages: Sequence[ChatMessage]) -> tuple[int, ...] | None:
         """Token ids of the rendered messages; None where the template leaves one out."""
         marks = [f"Placeholder{number}Text" for number in range(len(messages))]
         rest = self._render(
@@ -167,7 +167,7 @@ class Chat:
             ids += [*self._control(before), *self.content(message.text)]
         return (*ids, *self._control(rest or ""))
 
-    def _plain_conversation(self, messages: Sequence[Message]) -> Rendered:
+    def _plain_conversation(self, messages: Sequence[ChatMessage]) -> Rendered:
         """For models that were never taught to chat: questions and answers, to be continued."""
         spelled = {"system": "{}\n\n", "user": "Question: {}\n", "assistant": "Answer: {}\n"}
         first = self.tokenizer.bos_token_id
@@ -213,19 +213,19 @@ class Chat:
         return re.compile(f"(?={choice})" if choice else r"(?!)")
 
 
-def _joined(messages: Sequence[Message]) -> list[Message]:
+def _joined(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """Messages with those of one role that follow each other as one."""
     return [
-        Message(role, "\n\n".join(message.text for message in some))
+        ChatMessage(role, "\n\n".join(message.text for message in some))
         for role, some in groupby(messages, key=lambda message: message.role)
     ]
 
 
-def _system_in_user(messages: Sequence[Message]) -> list[Message]:
+def _system_in_user(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """The same with a first system message at the start of the user's that follows it."""
     if [message.role for message in messages[:2]] != ["system", "user"]:
         return list(messages)
-    return [Message("user", f"{messages[0].text}\n\n{messages[1].text}"), *messages[2:]]
+    return [ChatMessage("user", f"{messages[0].text}\n\n{messages[1].text}"), *messages[2:]]
 
 
 _CONTROL = re.compile(

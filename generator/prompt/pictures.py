@@ -18,6 +18,7 @@ from generator.evidence import Sentence, Span
 from indexing.documents import NEAR, Document, Figure
 from indexing.errors import RagAppError
 from indexing.loaders.figures import CAPTION, picture_file
+from indexing.message import N_, joined
 
 MOST = 4
 """Pictures of a prompt, and captions of a piece of evidence."""
@@ -118,10 +119,10 @@ def show_figures(
         try:
             picture = safe_picture(lookup(document.id, figure.key), label)
         except RagAppError:
-            refused.append(f"{label} is no longer there")
+            refused.append(N_("%(figure)s is no longer there", figure=label))
             continue
         if picture is None:
-            refused.append(f"{label} is damaged, or no picture to show")
+            refused.append(N_("%(figure)s is damaged, or no picture to show", figure=label))
         else:
             shown.append(ShownFigure(document, figure, picture))
     return tuple(shown), tuple(refused)
@@ -149,9 +150,11 @@ def describe_figures(
     if not count:
         return ""
     if not sees:
-        return f"figures: {count} by their captions only, as the model does not see"
-    parts = [f"{len(shown)} of {count} shown to the model", *refused]
-    return f"figures: {'; '.join(parts)}"
+        return N_(
+            "figures: %(number)s by their captions only, as the model does not see", number=count
+        )
+    done = N_("figures: %(done)s of %(all)s shown to the model", done=len(shown), all=count)
+    return joined([done, *refused])
 
 
 def missing_captions(span: Span) -> list[str]:

@@ -25,6 +25,7 @@ from indexing.limits import MIB, FileLimits
 from indexing.loaders import LOADERS
 from indexing.loaders.faults import unreadable
 from indexing.loaders.messages import pack, receive, send
+from indexing.message import N_, Message
 from indexing.ocr.reading import OcrSettings
 from indexing.ocr.recognition import Recognition, recognising
 
@@ -57,14 +58,14 @@ def extracts(path: Path) -> Iterator[Extract | UnreadableFile]:
     except UnreadableFile as error:
         yield error
     except RecursionError:
-        yield UnreadableFile(path, "is nested too deeply", "save its text as .txt")
+        yield UnreadableFile(path, N_("is nested too deeply"), N_("save its text as .txt"))
     except MemoryError:
         raise
     except Exception as error:
         if isinstance(error, OSError) and error.errno not in _DAMAGE:
             yield UnreadableFile.by_system(path, error)
             return
-        yield unreadable(path, error, verb=f"read as {loader.format}")
+        yield unreadable(path, error, verb=N_("read as %(format)s", format=Message(loader.format)))
 
 
 def drawn(path: Path, request: dict[str, Any]) -> dict[str, Any]:
@@ -78,7 +79,7 @@ def drawn(path: Path, request: dict[str, Any]) -> dict[str, Any]:
     except MemoryError:
         return {"exceeds": "memory"}
     except Exception as error:
-        return pack(unreadable(path, error, verb="drawn"))
+        return pack(unreadable(path, error, verb=N_("drawn")))
 
 
 def serve(source: BinaryIO, target: BinaryIO) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from indexing.errors import PartUnread, UnreadableFile
 from indexing.loaders.magic import refuse_other_kind
+from indexing.message import N_
 
 # What a guess may be. Where two score the same, the earlier one wins.
 CANDIDATES = (
@@ -52,7 +53,7 @@ _DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")  # which make what foll
 _UNSAFE = re.compile("[\x00\ud800-\udfff]")
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\v\f\r\x1b") + b"\x7f"
 
-SAVE_AS_UTF8 = "open it in a text editor and save it as UTF-8"
+SAVE_AS_UTF8 = N_("open it in a text editor and save it as UTF-8")
 
 
 def read_text(path: Path) -> str:
@@ -82,7 +83,9 @@ def decode(path: Path, data: bytes, *, declared: str | None = None) -> str:
         return text
     controls = len(data) - len(data.translate(None, _CONTROLS))
     if b"\0" in data or controls > CONTROL_SHARE * len(data):
-        raise UnreadableFile(path, "is binary, not text", "remove it, or convert it to text first")
+        raise UnreadableFile(
+            path, N_("is binary, not text"), N_("remove it, or convert it to text first")
+        )
     text = (
         _declared(data, declared)
         or utf8(data)
@@ -92,7 +95,7 @@ def decode(path: Path, data: bytes, *, declared: str | None = None) -> str:
         or _guess(data, CANDIDATES)
     )
     if text is None:
-        raise UnreadableFile(path, "is in no encoding that can be recognised", SAVE_AS_UTF8)
+        raise UnreadableFile(path, N_("is in no encoding that can be recognised"), SAVE_AS_UTF8)
     return text
 
 
@@ -107,7 +110,7 @@ def clean(text: str) -> str:
 
 def printable(text: str) -> str:
     """The same number of characters, with NUL and lone surrogates as U+FFFD."""
-    return _UNSAFE.sub("\ufffd", text)
+    return _UNSAFE.sub("\ufffd", text) if _UNSAFE.search(text) else text
 
 
 def one_line(text: str) -> str:
@@ -130,8 +133,8 @@ def _marked(path: Path, data: bytes) -> str | None:
         if codec == "utf-8-sig":
             rest = data.removeprefix(codecs.BOM_UTF8)
             return utf8(rest) or _damaged_utf8(rest)
-        reason = f"is {codec.upper()} but damaged or cut short"
-        raise UnreadableFile(path, reason, "copy it again, or save it as UTF-8") from None
+        reason = N_("is %(encoding)s but damaged or cut short", encoding=codec.upper())
+        raise UnreadableFile(path, reason, N_("copy it again, or save it as UTF-8")) from None
 
 
 def _wide(data: bytes) -> str | None:
@@ -227,11 +230,14 @@ def remarks(path: Path) -> Iterator[PartUnread]:
         return
     if _mixed(data) is not None:
         lines = sum(utf8(line) is None for line in data.split(b"\n"))
-        reason = f"mixes UTF-8 with another encoding, in lines ({lines}) that may be misread"
+        reason = N_(
+            "mixes UTF-8 with another encoding, in lines (%(lines)s) that may be misread",
+            lines=lines,
+        )
         yield PartUnread(path, reason, SAVE_AS_UTF8)
     elif (text := _damaged_utf8(data)) is not None:
         broken = text.count("\ufffd")
-        reason = f"has characters that are damaged ({broken}, shown as \ufffd)"
+        reason = N_("has characters that are damaged (%(count)s, shown as �)", count=broken)
         yield PartUnread(path, reason, SAVE_AS_UTF8)
 
 

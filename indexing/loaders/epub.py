@@ -19,6 +19,7 @@ from indexing.loaders.charset import decode, one_line, printable
 from indexing.loaders.draft import Draft
 from indexing.loaders.office.container import Kind, check, opened
 from indexing.loaders.xml_file import Element, parse
+from indexing.message import N_
 from indexing.ocr import AS_PDF
 
 NAME = 120  # characters of a chapter's name
@@ -77,10 +78,14 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     if not draft.length and broken:
         raise broken[0]
     if not draft.length:
-        raise UnreadableFile(path, "holds pictures but no text", AS_PDF)
+        raise UnreadableFile(path, N_("holds pictures but no text"), AS_PDF)
     yield draft.extract(book.title or printable(path.stem))
     if broken:
-        reason = f"has chapters that cannot be read ({len(broken)}; the first {broken[0].reason})"
+        reason = N_(
+            "has chapters that cannot be read (%(number)s; the first %(name)s)",
+            number=len(broken),
+            name=broken[0].reason,
+        )
         yield PartUnread(path, reason, kind.save_again)
 
 
@@ -91,8 +96,8 @@ def _refuse_protected(path: Path, archive: ZipFile) -> None:
     root = parse(archive.read("META-INF/encryption.xml"))
     methods = {each.get("Algorithm") for each in root.iter("{*}EncryptionMethod")}
     if methods - set(_FONTS_ONLY):
-        remedy = "ask where you bought it for a copy without protection"
-        raise UnreadableFile(path, "is protected against copying (DRM)", remedy)
+        remedy = N_("ask where you bought it for a copy without protection")
+        raise UnreadableFile(path, N_("is protected against copying (DRM)"), remedy)
 
 
 def _book(path: Path, archive: ZipFile, kind: Kind) -> _Book:
@@ -100,7 +105,7 @@ def _book(path: Path, archive: ZipFile, kind: Kind) -> _Book:
     root = parse(archive.read("META-INF/container.xml"))
     where = next((each.get("full-path") for each in root.iter("{*}rootfile")), None)
     if not where or where not in archive.namelist():
-        reason = "is a damaged e-book: it does not say what it consists of"
+        reason = N_("is a damaged e-book: it does not say what it consists of")
         raise UnreadableFile(path, reason, kind.save_again)
     package = parse(archive.read(where))
     files, contents, old_contents = {}, "", ""

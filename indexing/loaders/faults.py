@@ -6,8 +6,9 @@ broken assumption of our own code, says nothing about the file.
 
 from __future__ import annotations
 
-from indexing.error_log import in_a_line, logged
+from indexing.error_log import in_a_line, write_log
 from indexing.errors import ProgramFault, RagAppError, UnreadableFile
+from indexing.message import N_
 
 _OURS = (AssertionError, NameError, NotImplementedError)  # where our own code raises them
 _PACKAGE = __name__.partition(".")[0]
@@ -18,7 +19,7 @@ def unreadable(
     error: Exception,
     *,
     verb: str,
-    remedy: str = "open it in its own program and save it again",
+    remedy: str = N_("open it in its own program and save it again"),
 ) -> UnreadableFile:
     """The report of a file whose reading has ended in an exception.
 
@@ -29,11 +30,20 @@ def unreadable(
         remedy: What to do about a damaged file.
     """
     if not is_of_program(error):
-        return UnreadableFile(path, f"is damaged: it cannot be {verb} ({in_a_line(error)})", remedy)
+        return UnreadableFile(
+            path,
+            N_("is damaged: it cannot be %(verb)s (%(error)s)", verb=verb, error=in_a_line(error)),
+            remedy,
+        )
     return ProgramFault(
         path,
-        f"is not {verb}, by a fault of the program {logged(error)}",
-        "the file may be sound: install rag-app again, or report the fault",
+        N_(
+            "is not %(verb)s, by a fault of the program (%(error)s); details: %(log)s",
+            verb=verb,
+            error=in_a_line(error),
+            log=write_log(error),
+        ),
+        N_("the file may be sound: install rag-app again, or report the fault"),
     )
 
 

@@ -15,6 +15,7 @@ from indexing.errors import UnreadableFile
 from indexing.loaders.charset import clean, decode, remarks
 from indexing.loaders.figures import Gallery
 from indexing.loaders.magic import refuse_other_kind
+from indexing.message import N_
 from indexing.text.tables import SEPARATOR, with_header
 
 if TYPE_CHECKING:
@@ -105,8 +106,8 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     page = visible(soup)
     text = page.text
     if not text.strip():
-        remedy = "print it into a PDF from a browser, which runs its scripts, and index that"
-        raise UnreadableFile(path, "holds no text", remedy)
+        remedy = N_("print it into a PDF from a browser, which runs its scripts, and index that")
+        raise UnreadableFile(path, N_("holds no text"), remedy)
     breaks = tuple(dict.fromkeys(at for at in page.breaks if at < len(text)))
     title = _title(soup, text, breaks) or clean(path.stem)
     yield Extract(text, title=title, breaks=breaks, figures=_figures(path, page))

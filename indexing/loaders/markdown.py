@@ -10,6 +10,7 @@ from pathlib import Path
 from indexing.documents import Extract, Occasion
 from indexing.errors import PartUnread, UnreadableFile
 from indexing.loaders.charset import printable, read_text, remarks
+from indexing.message import N_
 from indexing.text import transcripts
 from indexing.text.days.dates import date_in
 
@@ -60,8 +61,10 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
         occasion=_occasion(fields),
     )
     if pictures:
-        remedy = "save them as files, recognise their text if they have any, and index that"
-        yield PartUnread(path, f"has pictures within its text ({pictures})", remedy)
+        remedy = N_("save them as files, recognise their text if they have any, and index that")
+        yield PartUnread(
+            path, N_("has pictures within its text (%(number)s)", number=pictures), remedy
+        )
     yield from remarks(path)
 
 

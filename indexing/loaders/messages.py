@@ -14,6 +14,7 @@ from typing import IO, Any
 
 from indexing.documents import Extract, Figure, Occasion, Page, Utterance
 from indexing.errors import OtherKind, PartUnread, ProgramFault, UnreadableFile
+from indexing.message import restored, stored
 
 ERRORS = {each.__name__: each for each in (UnreadableFile, OtherKind, PartUnread, ProgramFault)}
 HEADER = 8  # bytes
@@ -53,7 +54,7 @@ def pack(extract: Extract | UnreadableFile) -> dict[str, object]:
     """What a loader gives, as JSON has it."""
     if isinstance(extract, UnreadableFile):
         kind = type(extract).__name__
-        return {"error": kind, "reason": extract.reason, "remedy": extract.remedy}
+        return {"error": kind, "reason": stored(extract.reason), "remedy": stored(extract.remedy)}
     utterances = [(u.start, u.end, u.text_start, u.speaker, u.time) for u in extract.utterances]
     pages = [page.values for page in extract.pages]
     return {
@@ -80,7 +81,9 @@ def unpack(message: Any, path: object) -> Extract | UnreadableFile:  # noqa: ANN
     """
     try:
         if "error" in message:
-            return ERRORS[message["error"]](path, str(message["reason"]), str(message["remedy"]))
+            return ERRORS[message["error"]](
+                path, restored(message["reason"]), restored(message["remedy"])
+            )
         names = ("text", "title", "part", "format")
         text, title, part, format_ = (str(message[name]) for name in names)
         utterances = tuple(Utterance(*each) for each in message["utterances"])

@@ -16,6 +16,7 @@ from indexing.loaders.charset import printable
 from indexing.loaders.magic import advice, signature
 from indexing.loaders.pdf import extract_of_pages
 from indexing.loaders.pdf.scans import Scans, read_scan
+from indexing.message import N_
 from indexing.ocr import INSTALL
 from indexing.ocr.recognition import current
 from indexing.text.running_heads import PageLines
@@ -27,8 +28,8 @@ FORMATS = ("PNG", "JPEG", "TIFF")
 MOST_PIXELS = 120_000_000  # A3 at 800 dots an inch; decoded, four bytes each
 MOST_PAGES = 2000
 LEAST_SIDE = 736  # pixels, to which RapidOCR scales what is smaller
-SAVE_AGAIN = "open it in a viewer and save it again as PNG"
-SMALLER = "save it with fewer dots an inch; 300 are enough for OCR"
+SAVE_AGAIN = N_("open it in a viewer and save it again as PNG")
+SMALLER = N_("save it with fewer dots an inch; 300 are enough for OCR")
 
 
 def load(path: Path) -> Iterator[Extract | UnreadableFile]:
@@ -51,10 +52,11 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
             raise _too_large(path) from None
         except (EOFError, ValueError, SyntaxError) as error:
             details = " ".join(str(error).split())[:200]
-            raise UnreadableFile(path, f"is a damaged picture ({details})", SAVE_AGAIN) from None
+            reason = N_("is a damaged %(format)s (%(error)s)", format=N_("picture"), error=details)
+            raise UnreadableFile(path, reason, SAVE_AGAIN) from None
     if not scans.pages and not scans.failed:
-        reason = "is a picture in which no text was recognised"
-        raise OtherKind(path, reason, "if there is some, scan it again with more dots an inch")
+        reason = N_("is a picture in which no text was recognised")
+        raise OtherKind(path, reason, N_("if there is some, scan it again with more dots an inch"))
     if not scans.pages:
         raise scans.nothing_read(path)
     pages = [scans.pages.get(at, PageLines(())) for at in range(scans.count)]
@@ -66,8 +68,10 @@ def _read(path: Path, opened: Image) -> Scans:
     """What OCR reads on each page; the first one is decoded before anything else is said."""
     count = getattr(opened, "n_frames", 1) if opened.format == "TIFF" else 1
     if count > MOST_PAGES:
-        reason = f"has {count:,} pages, more than {MOST_PAGES:,}"
-        raise UnreadableFile(path, reason, "split it")
+        reason = N_(
+            "has %(number)s pages, more than %(most)s", number=f"{count:,}", most=f"{MOST_PAGES:,}"
+        )
+        raise UnreadableFile(path, reason, N_("split it"))
     scans = Scans(count)
     recognition = current()
     for at in range(count):
@@ -76,9 +80,11 @@ def _read(path: Path, opened: Image) -> Scans:
         if opened.width * opened.height > MOST_PIXELS:
             raise _too_large(path)
         picture = _grey(opened)
-        remedy = f"run: {INSTALL}" if recognition is None else recognition.remedy()
+        remedy = (
+            N_("run: %(install)s", install=INSTALL) if recognition is None else recognition.remedy()
+        )
         if recognition is None or remedy:
-            raise UnreadableFile(path, "is a picture, which only OCR can read", remedy)
+            raise UnreadableFile(path, N_("is a picture, which only OCR can read"), remedy)
         pixels = recognition.settings.pixels
         if (large := picture.width * picture.height / pixels) > 1:
             shrunk = (max(1, int(side / large**0.5)) for side in picture.size)
@@ -123,9 +129,15 @@ def _refused(path: Path) -> UnreadableFile:
     with path.open("rb") as file:
         match = signature(file.read(16))
     if match is None or match.suffix in (".png", ".jpg", ".tif"):
-        return UnreadableFile(path, "is no picture, or a damaged one", SAVE_AGAIN)
-    return UnreadableFile(path, f"is {match.kind}, not a picture", advice(match))
+        return UnreadableFile(path, N_("is no picture, or a damaged one"), SAVE_AGAIN)
+    return UnreadableFile(
+        path,
+        N_("is %(found)s, not %(wanted)s", found=match.kind, wanted=N_("a picture")),
+        advice(match),
+    )
 
 
 def _too_large(path: Path) -> UnreadableFile:
-    return UnreadableFile(path, f"has more than {MOST_PIXELS:,} pixels", SMALLER)
+    return UnreadableFile(
+        path, N_("has more than %(number)s pixels", number=f"{MOST_PIXELS:,}"), SMALLER
+    )

@@ -26,12 +26,13 @@ from indexing.errors import ReaderFailed, UnreadableFile
 from indexing.limits import MIB, FileLimits
 from indexing.loaders.__main__ import MEMORY_STATUS, resource
 from indexing.loaders.messages import receive, send, unpack
+from indexing.message import N_
 from indexing.ocr.reading import OcrSettings, PictureReading
 
+TOO_LONG = " seconds to read"
 KEPT = 256 * MIB  # a process that holds more memory than this after a file is not used again
 PATIENCE = 10  # times as long as the CPU time allowed may pass, for a file that only waits
 T = TypeVar("T")
-TOO_LONG = " seconds to read"
 MOST_FAILURES = 20  # pages of a file that may end the process before the file is given up
 
 
@@ -172,16 +173,23 @@ class LoaderProcess:
     def _extract(self, message: dict[str, Any], path: Path) -> Extract | UnreadableFile:
         exceeded = message.get("exceeds")
         if exceeded == "characters":
-            reason = f"holds more than {self.limits.characters:,} characters of text"
+            reason = N_(
+                "holds more than %(number)s characters of text",
+                number=f"{self.limits.characters:,}",
+            )
             flag = f"--max-file-characters {2 * self.limits.characters}"
-            return UnreadableFile(path, reason, f"split it, or allow it with {flag}")
+            return UnreadableFile(
+                path, reason, N_("split it, or allow it with %(option)s", option=flag)
+            )
         return self._too_much_memory(path) if exceeded else unpack(message, path)
 
     def _too_much_memory(self, path: Path) -> UnreadableFile:
         memory = self.limits.memory // MIB
-        reason = f"takes more than {memory:,} MiB of memory to read"
+        reason = N_("takes more than %(number)s MiB of memory to read", number=f"{memory:,}")
         flag = f"--max-file-memory-mb {max(2 * memory, 1)}"
-        return UnreadableFile(path, reason, f"split it, or allow it with {flag}")
+        return UnreadableFile(
+            path, reason, N_("split it, or allow it with %(option)s", option=flag)
+        )
 
     def _broken_off(
         self, process: subprocess.Popen[bytes], path: Path, overdue: bool, error: Exception
@@ -191,14 +199,16 @@ class LoaderProcess:
             process.kill()
         status = process.wait()
         if overdue or status == -getattr(signal, "SIGXCPU", 0) != 0:
-            reason = f"takes more than {self.limits.seconds}{TOO_LONG}"
+            reason = N_("takes more than %(number)s seconds to read", number=self.limits.seconds)
             flag = f"--max-file-seconds {2 * self.limits.seconds}"
-            return UnreadableFile(path, reason, f"split it, or allow it with {flag}")
+            return UnreadableFile(
+                path, reason, N_("split it, or allow it with %(option)s", option=flag)
+            )
         if status == MEMORY_STATUS:
             return self._too_much_memory(path)
         how = f"signal {-status}" if status < 0 else f"exit status {status}"
-        reason = f"crashes the program that reads it ({how})"
-        return UnreadableFile(path, reason, "open it in its own program and save it again")
+        reason = N_("crashes the program that reads it (%(how)s)", how=how)
+        return UnreadableFile(path, reason, N_("open it in its own program and save it again"))
 
     def _running(self) -> subprocess.Popen[bytes]:
         """The process, started if there is none that this one may use."""

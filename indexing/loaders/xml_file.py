@@ -7,6 +7,7 @@ from typing import Any
 
 from indexing.errors import UnreadableFile
 from indexing.loaders.magic import refuse_other_kind
+from indexing.message import N_
 
 Element = Any  # an lxml element; lxml carries no types
 
@@ -23,12 +24,14 @@ def root_of(path: Path) -> Element:
         root = parse(data)
     except (SyntaxError, ValueError) as error:
         reason = " ".join(str(error).split())[:200]
-        remedy = "open it in the program that wrote it and save it again"
-        raise UnreadableFile(path, f"is not well-formed XML ({reason})", remedy) from None
+        remedy = N_("open it in the program that wrote it and save it again")
+        raise UnreadableFile(
+            path, N_("is not well-formed XML (%(error)s)", error=reason), remedy
+        ) from None
     declared = root.getroottree().docinfo.internalDTD
     if declared is not None and any(True for _ in declared.iterentities()):
-        remedy = "remove its DOCTYPE, or save it without"
-        raise UnreadableFile(path, "declares entities, which are not expanded", remedy)
+        remedy = N_("remove its DOCTYPE, or save it without")
+        raise UnreadableFile(path, N_("declares entities, which are not expanded"), remedy)
     return root
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexing.errors import ModelError
+from indexing.message import N_
 from indexing.notify import Notify
 
 if TYPE_CHECKING:
@@ -59,8 +60,12 @@ def cached_folder(
         if number not in _NO_ROOM:
             raise
         raise ModelError(
-            f"{target}: cannot be written ({os.strerror(number)}); make room there, or name a "
-            "folder with more of it in RAG_APP_CACHE"
+            N_(
+                "%(folder)s: cannot be written (%(error)s); make room there, or name a folder "
+                "with more of it in RAG_APP_CACHE",
+                folder=target,
+                error=os.strerror(number),
+            )
         ) from error
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 
 from indexing.errors import InvalidRequest, MissingDependency
+from indexing.message import N_
 from indexing.ocr import rapid, tesseract
 from indexing.ocr.reading import AUTO, Engine, OcrSettings, PictureReading
 
@@ -33,7 +34,10 @@ class EngineKind:
 
 
 INSTALL = 'pip install "rag-app[ocr]"'
-AS_PDF = f"save it as PDF and index that, so that OCR reads its pictures (once: {INSTALL})"
+AS_PDF = N_(
+    "save it as PDF and index that, so that OCR reads its pictures "
+    '(once: pip install "rag-app[ocr]")'
+)
 """What to do with a file of another format whose words are in pictures."""
 
 ENGINES: dict[str, EngineKind] = {

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from indexing import ocr
 from indexing.errors import InvalidRequest, MissingDependency
+from indexing.message import N_
 from indexing.ocr.reading import OFF, Engine, OcrSettings, PictureReading
 
 if TYPE_CHECKING:
@@ -43,11 +44,11 @@ class Recognition:
     def remedy(self) -> str:
         """What to do so that pages can be read; "" if they can."""
         if self.settings.engine == OFF:
-            return "allow it with --ocr auto"
+            return N_("allow it with --ocr auto")
         try:
             self._engine = self._engine or ocr.engine(self.settings)
         except MissingDependency as error:
-            return f"run: {error.install}, then index it again with --recheck"
+            return N_("run: %(install)s, then index it again with --recheck", install=error.install)
         except InvalidRequest as error:
             return str(error)
         return ""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from indexing.change_detection import DocumentIdentity
 from indexing.errors import CollectionNotFound, InvalidRequest
 from indexing.filter import Scope
+from indexing.message import N_, joined
 from indexing.store.database import Database
 from indexing.store.derived.derivation import derive
 
@@ -302,10 +303,8 @@ class Collections:
             " SET path = excluded.path, part = excluded.part, title = excluded.title",
             [[document, one.collection, one.path, one.part, one.title] for one in memberships],
         )
-        self._database.run(
-            f"UPDATE memberships SET checksum = {MEMBERSHIP_CHECKSUM} WHERE document = ?",
-            [document],
-        )
+        sealed = f"UPDATE memberships SET checksum = {MEMBERSHIP_CHECKSUM} WHERE document = ?"
+        self._database.run(sealed, [document])
 
     def place(self, document: int, to: DocumentIdentity, *, collection: str | None) -> None:
         """Change the place of a document in a collection; None where it is as its record says."""
@@ -352,7 +351,8 @@ class Collections:
 
     def _require_free(self, name: str) -> None:
         if self.row(name) is not None:
-            raise InvalidRequest(f"{name}: there is a collection of this name; give another")
+            taken = N_("%(name)s: there is a collection of this name; give another", name=name)
+            raise InvalidRequest(taken)
 
     def _update(self, name: str, change: str, value: object) -> None:
         row = self.row(name)
@@ -373,10 +373,9 @@ def collection_name(name: str) -> str:
     """
     plain = _normal(name)
     if not plain or len(plain) > MAX_NAME or not plain.isprintable():
-        raise InvalidRequest(
-            f"{name[:MAX_NAME]!a}: no name for a collection; give 1 to {MAX_NAME} visible "
-            "characters on one line"
-        )
+        reason = N_("%(name)s: no name for a collection", name=ascii(name[:MAX_NAME]))
+        remedy = N_("give 1 to %(most)s visible characters on one line", most=MAX_NAME)
+        raise InvalidRequest(joined([reason, remedy]))
     return plain
 
 

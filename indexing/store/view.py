@@ -10,16 +10,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from indexing.change_detection import DocumentIdentity
-from indexing.documents import (
-    NO_OCCASION,
-    Document,
-    Figure,
-    Occasion,
-    Page,
-)
+from indexing.documents import NO_OCCASION, Document, Figure, Occasion, Page
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.errors import DocumentNotFound
 from indexing.filter import OWNER, Filter, Scope
+from indexing.message import N_
 from indexing.store.collections import Collections
 from indexing.store.database import Database
 from indexing.store.derived.names import Names
@@ -39,6 +34,7 @@ from indexing.store.index_state import IndexState
 from indexing.store.meta import Meta
 from indexing.store.pictures import Pictures
 from indexing.store.records.document import DOCUMENT, to_document
+from indexing.store.records.page_names import page_name
 from indexing.store.records.passages import PassageReading, among
 
 FEW = 200  # documents that are looked up one by one, a page of the file for each
@@ -271,12 +267,10 @@ class StoreView(PassageReading):
         Raises:
             DocumentNotFound: There is none by that id.
         """
-        rows = self.database.rows(
-            f"SELECT {DOCUMENT} FROM {self._documents} WHERE id = ?",
-            [id_],
-        )
+        rows = self.database.rows(f"SELECT {DOCUMENT} FROM {self._documents} WHERE id = ?", [id_])
         if not rows:
-            raise DocumentNotFound(f"{id_}: no such document here; see: rag-app list")
+            missing = N_("%(name)s: no such document here; see: rag-app list", name=id_)
+            raise DocumentNotFound(missing)
         return to_document(rows[0])
 
     def document_rows(
@@ -354,7 +348,7 @@ class StoreView(PassageReading):
 
     def places_of_pages(self, id_: str, numbers: Iterable[int]) -> dict[int, str]:
         """What pages of a document are called, by number, as `Page.place` has it."""
-        places = {number: f"page {number}" for number in numbers}
+        places = {number: page_name(f"page {number}") for number in numbers}
         if not places:
             return places
         rows = self.database.rows(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from indexing.error_log import logged
+from indexing.error_log import unexpected
 from indexing.errors import (
     DocumentNotFound,
     InputError,
@@ -123,7 +123,7 @@ def ask_one(
     except RagAppError:
         raise
     except Exception as error:
-        message = f"failed unexpectedly {logged(error)}"
+        message = unexpected(error)
         return QuestionResult(question, scope, error=QuestionError(type(error).__name__, message))
     known = current.fingerprint(scope)
     return QuestionResult(question, scope, known, answer=response, evidence=evidence)

@@ -6,6 +6,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from indexing.errors import CorpusNotFound, InvalidRequest
+from indexing.message import N_
 from indexing.store.collections import DEFAULT, Collection, collection_name
 from rag_app.chat.write_lock import patiently
 from rag_app.corpus.access import Access
@@ -42,9 +43,9 @@ class CollectionList:
             CorpusLocked: Documents are being added, and that takes long.
         """
         if all(one.name != name or one.owner != person for one in self.entries(person)):
-            raise InvalidRequest("this collection is not yours to share; ask its owner")
+            raise InvalidRequest(N_("this collection is not yours to share; ask its owner"))
         change = self._corpus.collections.share if shared else self._corpus.collections.unshare
-        patiently(self._corpus, lambda: change(name), f"{name}: cannot be changed")
+        patiently(self._corpus, lambda: change(name), N_("%(name)s: cannot be changed", name=name))
 
     def for_uploads(self, person: str | None) -> str | None:
         """The name of the collection that a person's uploads go to; None before the first one."""

@@ -5,19 +5,21 @@ The fields are those of the stored files; their names stay.
 
 from __future__ import annotations
 
+import json
 import secrets
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BeforeValidator, PlainSerializer, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, InstanceOf, PlainSerializer, TypeAdapter, ValidationError
 
 from generator import answer_json
 from generator.answer import Answer, Mode, ReadAs
 from generator.answer_form import Form, Length
 from generator.prompt.follow_up import Turn
 from indexing.errors import InvalidRequest
+from rag_app.chat.language.message_table import with_table, without_table
 
 Rating = Literal["", "up", "down"]
 State = Literal["waiting", "reading", "writing", "checking", "done", "stopped", "failed"]
@@ -59,7 +61,7 @@ class PositionCheckRecord:
 
     tried: tuple[PositionVariant, ...]
     agreement: float
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[InstanceOf[str], ...] = ()
 
     @classmethod
     def of(cls, check: PositionCheck) -> PositionCheckRecord:
@@ -128,7 +130,7 @@ class Exchange:
     state: State = "waiting"
     text: str = ""
     answer: StoredAnswer = None
-    note: str = ""
+    note: InstanceOf[str] = ""
     check: PositionCheckRecord | None = None
     collections: tuple[str, ...] = ()
     length: Length = "usual"
@@ -229,7 +231,7 @@ class Conversation:
 
 def to_json(conversation: Conversation) -> str:
     """A conversation as text that `from_json` reads."""
-    return _adapter().dump_json(conversation).decode()
+    return json.dumps(with_table(_adapter().dump_python(conversation)), ensure_ascii=False)
 
 
 def from_json(text: str) -> Conversation:
@@ -239,11 +241,11 @@ def from_json(text: str) -> Conversation:
         InvalidRequest: It is something else.
     """
     try:
-        return _adapter().validate_json(text)
-    except ValidationError as error:
+        return _adapter().validate_python(without_table(json.loads(text)))
+    except (ValueError, RecursionError) as error:
+        count = error.error_count() if isinstance(error, ValidationError) else 1
         raise InvalidRequest(
-            f"a saved conversation cannot be read ({error.error_count()} errors); "
-            "remove it from the list"
+            f"a saved conversation cannot be read ({count} errors); remove it from the list"
         ) from error
 
 

@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from indexing.errors import CorpusError, InvalidRequest
+from indexing.message import N_
 from rag_app.chat.conversation import Conversation, from_json, to_json
 
 _KEY = re.compile(r"[\w-]{22,64}", re.ASCII)
@@ -114,7 +115,7 @@ class ConversationStore:
             InvalidRequest: It is no key.
         """
         if not is_key(key) and not str(key).startswith(_LOGIN):
-            raise InvalidRequest("not a valid browser key; reload the page")
+            raise InvalidRequest(N_("not a valid browser key; reload the page"))
         return hashlib.sha256(key.encode()).hexdigest()[:32]
 
     def state(self, name: str) -> object:
@@ -166,14 +167,18 @@ class ConversationStore:
 
     def _file(self, key: str, id_: str) -> Path:
         if not _ID.fullmatch(id_):
-            raise InvalidRequest("no such conversation; choose one from the list")
+            raise InvalidRequest(N_("no such conversation; choose one from the list"))
         return self._folder(key) / f"{id_}.json"
 
 
 def _not_saved(folder: Path, error: OSError) -> CorpusError:
     return CorpusError(
-        f"{folder}: the conversation cannot be saved "
-        f"({error.strerror or error}); free disk space, or check the folder's permissions"
+        N_(
+            "%(name)s: the conversation cannot be saved (%(error)s); free disk space, or "
+            "check the folder's permissions",
+            name=folder,
+            error=error.strerror or error,
+        )
     )
 
 

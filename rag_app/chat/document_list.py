@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import CollectionNotFound, CorpusNotFound, InvalidRequest
 from indexing.filter import OWNER, Filter, Scope
+from indexing.message import N_
 from indexing.store.collections import collection_name
 from rag_app.chat.write_lock import patiently
 from rag_app.corpus.access import Access
@@ -82,7 +83,9 @@ class DocumentList:
         """
         removable = {one.entry.id for one in self.entries(person) if one.removable}
         if not removable.issuperset(ids):
-            raise InvalidRequest("a document of somebody else is selected; select only your own")
+            raise InvalidRequest(
+                N_("a document of somebody else is selected; select only your own")
+            )
         access, collections = Access(self._corpus, person), self._corpus.collections
         own = collection_name(name)
 
@@ -92,7 +95,7 @@ class DocumentList:
             if ids:
                 access.seen.collections.add(own, ids)
 
-        patiently(self._corpus, collect, f"{own}: cannot be changed")
+        patiently(self._corpus, collect, N_("%(name)s: cannot be changed", name=own))
 
     def remove(self, id_: str, person: str | None) -> None:
         """Remove a document from the collections that a person may change, with its uploaded file.
@@ -109,11 +112,17 @@ class DocumentList:
         access = Access(self._corpus, person)
         leaves = [one.name for one in access.removal(id_).leaves]
         if not leaves:
-            raise InvalidRequest(f"{entry.title}: is not yours to remove; ask whoever shares it")
+            raise InvalidRequest(
+                N_("%(title)s: is not yours to remove; ask whoever shares it", title=entry.title)
+            )
         paths = {
             one.path for name in leaves for one in self._entries(OWNER, (name,)) if one.id == id_
         }
-        patiently(self._corpus, lambda: access.remove(id_), f"{entry.title}: cannot be removed")
+        patiently(
+            self._corpus,
+            lambda: access.remove(id_),
+            N_("%(title)s: cannot be removed", title=entry.title),
+        )
         stay = self._paths()
         for path in paths - stay:
             self._uploads.delete(path)

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from generator.lm.server.server_address import server_addresses
 from indexing.errors import InvalidRequest
+from indexing.message import N_
 from indexing.models.server.server_name import PREFIX, parse_server_name
 
 USUAL = {
@@ -36,7 +37,9 @@ def check_address(address: str, *, key: str) -> str:
     """
     text = address.strip()
     if len(text) > MAX_ADDRESS or "#" in text or not text.isprintable() or " " in text:
-        raise InvalidRequest(f"{text[:80]!r} is no address; write http://localhost:11434/v1")
+        raise InvalidRequest(
+            N_("%(name)s is no address; write http://localhost:11434/v1", name=repr(text[:80]))
+        )
     url, _ = parse_server_name(f"{PREFIX}{text if '://' in text else f'http://{text}'}#any")
     server_addresses(url, has_key=bool(key))
     return url

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from indexing.errors import CorpusError, InvalidRequest, RagAppError, ServerFailed
+from indexing.message import N_
 from indexing.models.files import PACKAGED_GENERATORS, generator_revision
 from indexing.models.local import LocalModel, local_generators
 from indexing.models.server.server_name import PREFIX, is_remote, parse_server_name
@@ -105,11 +106,11 @@ class ModelChoice:
     def refusal(self, person: str | None) -> str:
         """Why a person may not choose; "" if they may."""
         if self._fixed:
-            return "It was named when the server was started (--generator)."
+            return N_("It was named when the server was started (--generator).")
         if person is not None and person not in self._people[:1]:
             if not self._people:
-                return "It is named when the server is started (--generator)."
-            return f"{self._people[0]} chooses it for everybody."
+                return N_("It is named when the server is started (--generator).")
+            return N_("%(name)s chooses it for everybody.", name=self._people[0])
         return ""
 
     def local(self) -> tuple[LocalModel, ...]:
@@ -153,7 +154,7 @@ class ModelChoice:
         self._check(person)
         name, key = self._checked_name(name, key)
         if not self._testing.acquire(blocking=False):
-            raise InvalidRequest("a model is being tested; wait until that is over")
+            raise InvalidRequest(N_("a model is being tested; wait until that is over"))
         started = time.perf_counter()
         try:
             text = _write(name, key)
@@ -200,7 +201,7 @@ class ModelChoice:
 
     def _check(self, person: str | None) -> None:
         if refusal := self.refusal(person):
-            raise InvalidRequest(f"you may not choose the model. {refusal}")
+            raise InvalidRequest(N_("you may not choose the model. %(reason)s", reason=refusal))
 
     def _checked(self, address: str, key: str) -> tuple[str, str]:
         """A typed address as a base URL, and the key that goes to it."""
@@ -218,8 +219,11 @@ class ModelChoice:
         here = name in PACKAGED_GENERATORS or any(one.name == name for one in self.local())
         if not here and not Path(name).expanduser().is_absolute():
             raise InvalidRequest(
-                f"{name!r} is no model on this machine; choose one of the list, or write the whole "
-                "path of its folder or .gguf file"
+                N_(
+                    "%(name)s is no model on this machine; choose one of the list, or write the "
+                    "whole path of its folder or .gguf file",
+                    name=repr(name),
+                )
             )
         generator_revision(name)  # says what is wrong with it
         return name, ""
@@ -251,8 +255,12 @@ class ModelChoice:
         except OSError as error:
             partial.unlink(missing_ok=True)
             raise CorpusError(
-                f"{self._file}: the choice cannot be kept ({error.strerror or error}); check the "
-                "folder's permissions"
+                N_(
+                    "%(name)s: the choice cannot be kept (%(error)s); check the folder's "
+                    "permissions",
+                    name=self._file,
+                    error=error.strerror or error,
+                )
             ) from error
 
 

@@ -22,6 +22,8 @@ from typing import Literal, get_args
 
 import filelock
 
+from rag_app.chat.language.message_table import with_table, without_table
+
 Stage = Literal[
     "exists",
     "waiting",
@@ -104,7 +106,7 @@ class UploadRecords:
 
     def save(self, status: UploadStatus) -> None:
         """Write a record atomically."""
-        values = {**asdict(status), "seconds_left": None}
+        values = with_table({**asdict(status), "seconds_left": None})
         draft = self.folder / f"{status.id}.new"
         with draft.open("w", encoding="utf-8") as file:
             json.dump(values, file)
@@ -184,7 +186,7 @@ class UploadRecords:
             if _session(path) not in sessions:
                 continue
             try:
-                values = json.loads(path.read_text(encoding="utf-8"))
+                values = without_table(json.loads(path.read_text(encoding="utf-8")))
                 status = UploadStatus(**values)
             except (OSError, ValueError, TypeError, RecursionError):
                 continue  # written by another version, or by hand

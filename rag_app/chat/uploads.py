@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from indexing.errors import CorpusError, UnreadableFile
 from indexing.loaders import LOADERS
+from indexing.message import N_
 from indexing.walk import SUPPORTED
 from rag_app.chat.queues.disk import on_disk
 from rag_app.chat.upload_records import UploadRecords, UploadStatus
@@ -50,11 +51,11 @@ def safe_path(name: str) -> Path:
     clean = [_UNUSABLE.sub("_", part).strip(" .") for part in parts]
     names = [_short(part) for part in clean if part][-MAX_DEPTH:]
     if not names:
-        raise UnreadableFile(repr(name[:80]), "is not a file name", "rename the file")
+        raise UnreadableFile(repr(name[:80]), N_("is not a file name"), N_("rename the file"))
     path = Path(*names)
     if path.suffix.lower() not in LOADERS and not is_recording(path):
-        remedy = f"upload {SUPPORTED}, or the recording of a transcript"
-        raise UnreadableFile(path.name, "is of an unsupported type", remedy)
+        remedy = N_("upload %(kinds)s, or the recording of a transcript", kinds=SUPPORTED)
+        raise UnreadableFile(path.name, N_("is of an unsupported type"), remedy)
     return path.with_suffix(path.suffix.lower()) if is_recording(path) else path
 
 
@@ -121,13 +122,15 @@ class Uploads:
 
     async def _write(self, partial: Path, name: str, content: AsyncIterable[bytes]) -> None:
         most = self.max_recording if is_recording(name) else self.max_bytes
-        remedy = "save it as sound alone" if is_recording(name) else "split it"
+        remedy = N_("save it as sound alone") if is_recording(name) else N_("split it")
         size, head = 0, b""
         with await on_disk(partial.open, "xb") as file:
             async for piece in content:
                 size += len(piece)
                 if size > most:
-                    raise UnreadableFile(name, f"is larger than {most / 1e6:,.0f} MB", remedy)
+                    raise UnreadableFile(
+                        name, N_("is larger than %(limit)s", limit=f"{most / 1e6:,.0f} MB"), remedy
+                    )
                 await on_disk(file.write, piece)
                 head += piece[: HEAD - len(head)]
                 if len(head) == HEAD:
@@ -147,7 +150,7 @@ class Uploads:
         target.parent.mkdir(parents=True, exist_ok=True)
         if not target.resolve().is_relative_to(self.folder):
             raise UnreadableFile(
-                target.name, "leads outside the folder of uploads", "rename the file"
+                target.name, N_("leads outside the folder of uploads"), N_("rename the file")
             )
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, "there is a folder of that name", str(target))
@@ -166,7 +169,7 @@ class Uploads:
             if content.is_file():
                 content.replace(target)
             elif not target.is_file():
-                raise UnreadableFile(target.name, "is gone", "upload it again")
+                raise UnreadableFile(target.name, N_("is gone"), N_("upload it again"))
         return target
 
     def same(self, content: Path, name: str) -> bool:

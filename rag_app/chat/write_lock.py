@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from indexing.errors import CorpusLocked
+from indexing.message import N_, Message
 from rag_app.corpus.access import SharedCorpus
 
 LOCK_TIMEOUT = 5  # seconds to wait for another writer
 
 
-def patiently(corpus: SharedCorpus, change: Callable[[], object], failure: str) -> None:
+def patiently(corpus: SharedCorpus, change: Callable[[], object], failure: Message) -> None:
     """Make a change as soon as nobody else writes.
 
     Args:
@@ -25,4 +26,6 @@ def patiently(corpus: SharedCorpus, change: Callable[[], object], failure: str) 
         with corpus.waiting(LOCK_TIMEOUT):
             change()
     except CorpusLocked as error:
-        raise CorpusLocked(f"{failure} while documents are being added; try again later") from error
+        raise CorpusLocked(
+            N_("%(failure)s while documents are being added; try again later", failure=failure)
+        ) from error

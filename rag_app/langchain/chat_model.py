@@ -28,7 +28,7 @@ from generator.lm.language_model import needs_internals
 from generator.lm.ms_poe_policy import MsPoEPolicy, apply_policy, choose_policy
 from generator.lm.sampling import Sampling
 from generator.ms_poe.method import MsPoE
-from generator.prompt.chat_template import Message, Rendered, Role
+from generator.prompt.chat_template import ChatMessage, Rendered, Role
 from indexing.errors import InvalidRequest
 from indexing.models.files import DEFAULT_GENERATOR
 from indexing.models.server.server_name import is_remote
@@ -247,13 +247,13 @@ class _Generation:
         )
 
 
-def _to_messages(messages: Sequence[BaseMessage]) -> list[Message]:
+def _to_messages(messages: Sequence[BaseMessage]) -> list[ChatMessage]:
     """LangChain's messages as the model's.
 
     Raises:
         InvalidRequest: The model cannot read one, because of its type or a block that is not text.
     """
-    return [Message(_role(message), _text(message)) for message in messages]
+    return [ChatMessage(_role(message), _text(message)) for message in messages]
 
 
 def _role(message: BaseMessage) -> Role:

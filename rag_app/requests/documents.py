@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from indexing.message import N_
 from indexing.store.view import StoreView
 from rag_app.requests.listing import MOST_LINES, Line, more
 from rag_app.requests.target import Target, Words, groups_of, pattern
@@ -35,7 +36,8 @@ def match(words: Words) -> Target | None:
     if not groups:
         return None
     spoken = groups.get("noun", "").lower() in _SPOKEN
-    read_as = f"a request for the list of {'transcripts' if spoken else 'documents'}"
+    kind = N_("transcripts") if spoken else N_("documents")
+    read_as = N_("a request for the list of %(kind)s", kind=kind)
     return Target("documents", read_as, words.scope, spoken)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from indexing.message import N_
 from indexing.store.view import DocumentEntry, StoreView
 from rag_app.requests.listing import Line
 from rag_app.requests.summary import MOST_DOCUMENTS
@@ -18,23 +19,23 @@ _NAMED = 5  # documents that are named
 _SHORT = 60  # characters of a title that a question is offered with
 
 _SAID = {
-    "a greeting": pattern(
+    N_("a greeting"): pattern(
         r"(?:hi|hello|hey|hiya|howdy|greetings)(?: (?:there|all|everyone|everybody|you|again))?",
         r"good (?:morning|afternoon|evening|day)",
         r"(?:hi|hello|hey)?,? ?how are (?:you|things)(?: doing)?(?: today)?",
     ),
-    "thanks": pattern(
+    N_("thanks"): pattern(
         r"(?:many |ok |okay |great |perfect )?(?:thanks|thank you|thx|cheers)"
         r"(?: (?:a lot|so much|very much|again|for (?:your|the) (?:help|answers?)))?",
         r"(?:good ?)?bye(?:[ -]bye)?",
     ),
-    "a question about what the program is": pattern(
+    N_("a question about what the program is"): pattern(
         r"(?:who|what) (?:are|r) you",
         r"what(?: is|'s) (?:your name|this (?:program|app|tool|site|page))",
         r"are you (?:an? )?(?:human|person|robot|bot|chatbot|machine|program|ai|chatgpt|real)",
         r"(?:introduce|describe) yourself",
     ),
-    "a question about what the program can do": pattern(
+    N_("a question about what the program can do"): pattern(
         r"what (?:can|do|could) you do(?: for (?:me|us))?",
         r"what are you (?:able to do|good (?:for|at))",
         r"what (?:are )?your (?:abilities|capabilities|features)(?: are)?",
@@ -95,7 +96,7 @@ def match(words: Words) -> Target | None:
     if groups_of(_OF_ALL, words.text):
         return _of_all(words, spoken=re.search(rf"{_SPOKEN}$", words.text) is not None)
     if groups_of(_WRITING, words.text):
-        return Target("introduction", "a request for a new text", words.scope, phrase=NEW_TEXT)
+        return Target("introduction", N_("a request for a new text"), words.scope, phrase=NEW_TEXT)
     return None
 
 
@@ -105,10 +106,12 @@ def _of_all(words: Words, *, spoken: bool) -> Target:
     every = words.scope or tuple(catalogue.entries)
     ids = tuple(id_ for id_ in every if not spoken or id_ in catalogue.transcripts)
     if 1 <= len(ids) <= MOST_DOCUMENTS:
-        read_as = f"a request for an overview of {catalogue.titles(ids)}"
+        read_as = N_("a request for an overview of %(titles)s", titles=catalogue.titles(ids))
         return Target("summary", read_as, ids)
     phrase = "several" if ids else "nothing"
-    return Target("introduction", "a request for a summary of many documents", ids, spoken, phrase)
+    return Target(
+        "introduction", N_("a request for a summary of many documents"), ids, spoken, phrase
+    )
 
 
 def lines(target: Target, store: StoreView) -> Iterator[Line]:

@@ -15,6 +15,7 @@ from itertools import takewhile
 from generator.instances.instances import Instances
 from generator.instances.places import Place
 from indexing.documents import Document
+from indexing.message import N_
 from indexing.store.view import StoreView
 from indexing.text.english import QUESTION_WORDS
 from indexing.text.language import language_of
@@ -83,8 +84,12 @@ def match(words: Words) -> Target | None:
     if not phrase:
         return None
     spoken = groups.get("noun", "").lower().rstrip("s") in _SPOKEN
-    about = f" in {words.catalogue.titles(ids)}" if "name" in groups else ""
-    read_as = f"a count of the mentions of “{phrase}”{about}"
+    read_as = N_("a count of the mentions of “%(phrase)s”", phrase=phrase)
+    if "name" in groups:
+        titles = words.catalogue.titles(ids)
+        read_as = N_(
+            "a count of the mentions of “%(phrase)s” in %(titles)s", phrase=phrase, titles=titles
+        )
     return Target("mentions", read_as, ids, spoken, phrase, bool(literal))
 
 
@@ -233,7 +238,7 @@ def match_every(words: Words) -> Target | None:
     """A request for every place where something is said."""
     if not groups_of(_INSTANCES, words.text):
         return None
-    return Target("instances", "a request for every place that says so", words.scope)
+    return Target("instances", N_("a request for every place that says so"), words.scope)
 
 
 def asked_in(question: str) -> str:
@@ -245,12 +250,12 @@ def asked_in(question: str) -> str:
     return f"{groups.get('phrase') or groups.get('happened') or bare}?"
 
 
-STATED = "The number, as it is said"
-ABOUT = (
+STATED = N_("The number, as it is said")
+ABOUT = N_(
     "About {number} places ({low} to {high}); {found} that may say it were found, "
     "{first} to {last} shown"
 )
-COUNTED = (
+COUNTED = N_(
     "Counted, as no place was found that says it: about {number} places ({low} to {high}); {found} "
     "that may say it were found, {first} to {last} shown"
 )

@@ -15,6 +15,7 @@ from datetime import date, timedelta
 from typing import Protocol
 
 from indexing.filter import Filter
+from indexing.message import N_, joined
 from indexing.text import terms
 from indexing.text.days.dates import date_in
 from indexing.text.language import LANGUAGES
@@ -325,8 +326,10 @@ def _next(period: str) -> str:
 
 def count_in_words(where: Filter, number: int) -> str:
     """What a question is limited to, such as "2 documents of 2026-03"."""
-    documents = "1 document" if number == 1 else f"{number:,} documents"
-    return f"{documents} {where.occasion_in_words()}"
+    limits = where.occasion_in_words()
+    if number == 1:
+        return N_("1 document %(limits)s", limits=limits)
+    return N_("%(number)s documents %(limits)s", number=f"{number:,}", limits=limits)
 
 
 def selects(where: Filter) -> bool:
@@ -345,11 +348,14 @@ def _limits_in_words(where: Filter) -> str:
     """The limits of a filter, as "files like *.vtt, spoken by Ada, since 2026-03"."""
     occasion = where.occasion_in_words()
     if where.since and where.since == where.until:
-        occasion = f"dated {occasion.removeprefix('of ')}"
-    files = f"files like {where.path}" if where.path else ""
-    speaker = f"spoken by {where.speaker.replace('|', ' or ')}" if where.speaker else ""
-    limits = ", ".join(filter(None, (files, speaker, occasion)))
-    return f"among those named, {limits}" if where.documents else limits
+        others = replace(where, since=None, until=None).occasion_in_words()
+        occasion = joined([N_("dated %(period)s", period=where.since), others], ", ")
+    files = N_("files like %(path)s", path=where.path) if where.path else ""
+    speaker = (
+        N_("spoken by %(name)s", name=where.speaker.replace("|", " or ")) if where.speaker else ""
+    )
+    limits = joined((files, speaker, occasion), ", ")
+    return N_("among those named, %(limits)s", limits=limits) if where.documents else limits
 
 
 def nothing_in_words(where: Filter, days: Sequence[str]) -> str:
@@ -360,10 +366,13 @@ def nothing_in_words(where: Filter, days: Sequence[str]) -> str:
         days: Of each document without the limits of dates and people; "" where it has none.
     """
     dated = sorted(filter(None, days))
-    message = f"No document matches: {_limits_in_words(where)}."
-    if dated:
-        period = dated[0] if dated[0] == dated[-1] else f"{dated[0]} to {dated[-1]}"
-        message += f" Those with a date are of {period}."
+    told = [N_("No document matches: %(limits)s.", limits=_limits_in_words(where))]
+    if dated and dated[0] == dated[-1]:
+        told.append(N_("Those with a date are of %(period)s.", period=dated[0]))
+    elif dated:
+        first, last = dated[0], dated[-1]
+        told.append(N_("Those with a date are of %(first)s to %(last)s.", first=first, last=last))
     if without := len(days) - len(dated):
-        message += " 1 has no date." if without == 1 else f" {without:,} have no date."
-    return message
+        many = N_("%(number)s have no date.", number=f"{without:,}")
+        told.append(N_("1 has no date.") if without == 1 else many)
+    return joined(told, " ")

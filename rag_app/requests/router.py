@@ -12,6 +12,7 @@ from generator.answer import AnswerReady, Event
 from generator.instances.instances import Instances
 from generator.prompt.follow_up import Turn
 from generator.request import AskRequest
+from indexing.message import N_, joined
 from indexing.store.view import StoreView
 from indexing.text.days.in_words import day_pattern
 from indexing.text.language import ENGLISH
@@ -120,15 +121,17 @@ class Route:
     @property
     def read_as(self) -> str:
         """How the question was read, in plain words; "" for a plain one."""
-        kind = self.target.read_as
+        told: str = self.target.read_as
+        kind = told or N_("a question")
         if self.unlimited:
-            missed = f"no document {self.unlimited} answers it, so all were searched"
-            kind = f"{kind or 'a question'}; {missed}"
+            told = N_(
+                "%(kind)s; no document %(limits)s answers it, so all were searched",
+                kind=kind,
+                limits=self.unlimited,
+            )
         elif self.limits:
-            kind = f"{kind or 'a question'}, limited to {self.limits}"
-        if self.corrections:
-            kind = "; ".join([kind or "a question", *map(str, self.corrections)])
-        return kind
+            told = N_("%(kind)s, limited to %(limits)s", kind=kind, limits=self.limits)
+        return joined([told or kind, *map(str, self.corrections)]) if self.corrections else told
 
     def with_every(self, found: Instances) -> Route:
         """The same, with the lines of every place that was found; a question where none was."""
@@ -310,7 +313,10 @@ def _as_question(request: AskRequest, text: str, catalogue: Catalogue) -> Route:
     ids = tuple(dict.fromkeys(id_ for each in named for id_ in each.ids))
     where = replace(request.where, documents=ids)
     limited = replace(request, where=where, subject=subject_of(text, named))
-    return Route(limited, Target("question", f"a question about {catalogue.titles(ids)}", ids))
+    return Route(
+        limited,
+        Target("question", N_("a question about %(titles)s", titles=catalogue.titles(ids)), ids),
+    )
 
 
 def _target(text: str, request: AskRequest, catalogue: Catalogue) -> Target | None:

@@ -8,6 +8,7 @@ from generator.evidence import Span, evidence_sentences
 from generator.overview.blocks import blocks
 from generator.overview.overview import SpeakerShare, speaker_shares
 from indexing.documents import Document
+from indexing.message import N_
 from indexing.store.view import StoreView
 from rag_app.requests.listing import MOST_LINES, Line, more
 from rag_app.requests.target import Target, Words, groups_of, pattern
@@ -52,7 +53,11 @@ def match(words: Words) -> Target | None:
     ids = words.resolve(groups["name"]) if groups else ()
     if not ids or not catalogue.transcripts.issuperset(ids):
         return None
-    return Target("speakers", f"a request for the speakers of {catalogue.titles(ids)}", ids)
+    return Target(
+        "speakers",
+        N_("a request for the speakers of %(titles)s", titles=catalogue.titles(ids)),
+        ids,
+    )
 
 
 def lines(target: Target, store: StoreView) -> Iterator[Line]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from indexing.message import N_
 from indexing.text.language import ENGLISH
 from rag_app.requests.german import in_english
 from rag_app.requests.listing import Line
@@ -36,7 +37,7 @@ def target_of(question: str) -> Target | None:
     text = _END.sub("", " ".join(question.split()))
     for language, reading in ((ENGLISH, text), (GERMAN, in_english(text))):
         if phrase := phrase_in(groups_of(_SUBJECT, reading).get("phrase", "")):
-            read_as = f"a request to be told when “{phrase}” comes up"
+            read_as = N_("a request to be told when “%(phrase)s” comes up", phrase=phrase)
             return Target("standing", read_as, phrase=phrase, language=language)
     return None
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from generator.evidence import Sentence
 from generator.overview.overview import Overview, Quote, overview
 from indexing.documents import Document, clock
+from indexing.message import N_
 from indexing.store.view import StoreView
 from rag_app.requests.listing import Line
 from rag_app.requests.target import Target, Words, groups_of, pattern
@@ -44,7 +45,7 @@ def match(words: Words) -> Target | None:
     ids = words.resolve(groups["name"]) if groups else ()
     if not 1 <= len(ids) <= MOST_DOCUMENTS:
         return None
-    read_as = f"a request for an overview of {words.catalogue.titles(ids)}"
+    read_as = N_("a request for an overview of %(titles)s", titles=words.catalogue.titles(ids))
     return Target("summary", read_as, ids)
 
 

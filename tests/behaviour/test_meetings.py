@@ -108,7 +108,8 @@ def test_where_no_file_or_speaker_matches_it_says_so(
     done = CliRunner().invoke(main, ["search", "mast", "--corpus", str(corpus.folder), *where])
     assert done.exit_code == 0 and answer.text in done.output
     with speaking(Language("de")):
-        assert translated(answer.text).startswith("Kein Dokument passt: ")
+        nothing = corpus.nothing_matches(Filter(**limits))
+        assert translated(nothing).startswith("Kein Dokument passt: ")
 
 
 def test_a_meeting_that_another_document_speaks_of(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from generator.prompt.builder import SYSTEM
 from generator.prompt.chat_template import ServerChat, break_control_tokens
 from generator.prompt.pictures import Content
 from indexing.errors import InvalidRequest, MissingDependency, RagAppError, ServerFailed
+from indexing.message import N_
 from indexing.models.server.server_name import parse_server_name
 
 if TYPE_CHECKING:
@@ -253,10 +254,12 @@ class RemoteModel:
                     if piece := choice.delta.content:
                         yield str(piece)
         if empty:
-            raise ServerFailed(
-                f"{self.url} sent no answer; see whether it is an OpenAI-compatible server, and "
-                "whether the address ends as its documentation says (often /v1)"
+            reason = N_(
+                "%(server)s sent no answer; see whether it is an OpenAI-compatible server, and "
+                "whether the address ends as its documentation says (often /v1)",
+                server=self.url,
             )
+            raise ServerFailed(reason)
         if not complete:
             raise ServerFailed(self._broken_off("its answer has no end"))
 
@@ -274,14 +277,20 @@ class RemoteModel:
                 raise error.__cause__ from None
             if isinstance(error, BadRequestError) and _CONTEXT.search(reason := _reason(error)):
                 raise InvalidRequest(
-                    f"{self.model} at {self.url} reads no more than its context ({reason}); give "
-                    "it less with --prompt-tokens, or start the server with a longer one"
+                    N_(
+                        "%(model)s at %(server)s reads no more than its context (%(error)s); give "
+                        "it less with --prompt-tokens, or start the server with a longer one",
+                        **{"model": self.model, "server": self.url, "error": reason},
+                    )
                 ) from error
             raise ServerFailed(self._explain(error, pictures=pictures)) from error
         except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
             raise ServerFailed(
-                f"{self.url} answered what no OpenAI-compatible server would "
-                f"({_printable(str(error))}); correct the address after openai:"
+                N_(
+                    "%(server)s answered what no OpenAI-compatible server would (%(error)s); "
+                    "correct the address after openai:",
+                    **{"server": self.url, "error": _printable(str(error))},
+                )
             ) from error
 
     def _explain(self, error: APIError, *, pictures: bool) -> str:  # noqa: PLR0911 - a table of errors
@@ -289,36 +298,50 @@ class RemoteModel:
         from httpx2 import ReadError, RemoteProtocolError, WriteError
 
         reason, breaks = _reason(error), (ReadError, RemoteProtocolError, WriteError)
+        told = {"server": self.url, "error": reason}
         match error:
             case openai.APITimeoutError():
-                return (
-                    f"{self.url} did not answer in time ({self._patience.read:g} s); "
-                    "see whether the server is busy or still loading, then ask again"
+                return N_(
+                    "%(server)s did not answer in time (%(number)s s); see whether the server is "
+                    "busy or still loading, then ask again",
+                    server=self.url,
+                    number=f"{self._patience.read:g}",
                 )
             case openai.APIConnectionError() if isinstance(error.__cause__, breaks):
                 return self._broken_off(_printable(str(error.__cause__)))
             case openai.APIConnectionError():
-                return (
-                    f"{self.url} cannot be reached ({_printable(str(error.__cause__ or error))}); "
-                    "start the server, or correct the address after openai:"
+                return N_(
+                    "%(server)s cannot be reached (%(error)s); start the server, or correct the "
+                    "address after openai:",
+                    server=self.url,
+                    error=_printable(str(error.__cause__ or error)),
                 )
             case openai.AuthenticationError() | openai.PermissionDeniedError():
-                return (
-                    f"{self.url} refuses the key ({error.status_code}: {reason}); "
-                    "set RAG_APP_API_KEY, or give another key"
+                return N_(
+                    "%(server)s refuses the key (%(number)s: %(error)s); set RAG_APP_API_KEY, or "
+                    "give another key",
+                    **told | {"number": error.status_code},
                 )
             case openai.NotFoundError():
-                return f"{self.url} knows no {self.model!r} ({reason}); look at {self.url}/models"
+                return N_(
+                    "%(server)s knows no %(model)s (%(error)s); look at %(address)s/models",
+                    **told | {"model": repr(self.model), "address": self.url},
+                )
             case openai.APIStatusError() if pictures and _PICTURES.search(reason):
-                return f"{self.model} at {self.url} does not see ({reason}); leave out --sees"
+                return N_(
+                    "%(model)s at %(server)s does not see (%(error)s); leave out --sees",
+                    **told | {"model": self.model},
+                )
             case openai.APIStatusError():
-                return (
-                    f"{self.url} answered {error.status_code} ({reason}); look at the server's log"
+                return N_(
+                    "%(server)s answered %(number)s (%(error)s); look at the server's log",
+                    **told | {"number": error.status_code},
                 )
         return self._broken_off(reason)
 
     def _broken_off(self, reason: str) -> str:
-        return f"{self.url} broke off ({reason}); look at the server's log"
+        told = {"server": self.url, "error": reason}
+        return N_("%(server)s broke off (%(error)s); look at the server's log", **told)
 
 
 def _is_delimited(headers: Mapping[str, str]) -> bool:

@@ -11,6 +11,7 @@ import socket
 from urllib.parse import urlsplit
 
 from indexing.errors import InvalidRequest
+from indexing.message import N_
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -32,9 +33,16 @@ def server_addresses(url: str, *, has_key: bool) -> tuple[str, ...]:
     addresses = _resolve(url)
     places = [_plain(ipaddress.ip_address(one.partition("%")[0])) for one in addresses]
     if any(map(_is_no_server, places)):
-        raise InvalidRequest(f"{url}: no server of models is at such an address; name its machine")
+        raise InvalidRequest(
+            N_(
+                "%(address)s: no server of models is at such an address; name its machine",
+                address=url,
+            )
+        )
     if has_key and url.startswith("http:") and any(one.is_global for one in places):
-        raise InvalidRequest(f"{url}: http would send the key for all to read; write https://")
+        raise InvalidRequest(
+            N_("%(address)s: http would send the key for all to read; write https://", address=url)
+        )
     return addresses
 
 
@@ -44,7 +52,9 @@ def _resolve(url: str) -> tuple[str, ...]:
     try:
         found = socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise InvalidRequest(f"{url}: no such machine is known; correct the address") from error
+        raise InvalidRequest(
+            N_("%(address)s: no such machine is known; correct the address", address=url)
+        ) from error
     return tuple(dict.fromkeys(str(one[4][0]) for one in found))
 
 

@@ -18,6 +18,7 @@ from indexing.loaders.charset import decode, one_line
 from indexing.loaders.magic import refuse_other_kind
 from indexing.loaders.mails.extracts import extracts
 from indexing.loaders.mails.mail import Attachment, Mail, Person
+from indexing.message import N_
 
 DEEPEST = 50  # parts within parts
 HEAD = ("From", "To", "Date", "Subject", "Received", "Message-ID", "Return-Path")
@@ -32,11 +33,11 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
         UnreadableFile: It is no mail, or all of it is encrypted.
     """
     data = path.read_bytes()
-    refuse_other_kind(path, data, "a mail")
+    refuse_other_kind(path, data, N_("a mail"))
     message = email.message_from_bytes(data)
     if not any(name in message for name in HEAD):
-        reason = "does not begin as a mail does"
-        raise UnreadableFile(path, reason, "save it from the mail program again")
+        reason = N_("does not begin as a mail does")
+        raise UnreadableFile(path, reason, N_("save it from the mail program again"))
     yield from extracts(path, read(path, message))
 
 
@@ -66,7 +67,7 @@ def read(path: Path, message: Message) -> Mail:
         subject=_header(message, "Subject"),
         body=_body(bodies["plain"], bodies["html"]),
         attachments=tuple(attachments),
-        unread="is encrypted (S/MIME or PGP)" if sealed else "",
+        unread=N_("is encrypted (S/MIME or PGP)") if sealed else "",
     )
 
 

@@ -21,6 +21,7 @@ from indexing.loaders.faults import unreadable
 from indexing.loaders.figures import Gallery
 from indexing.loaders.mails.mail import PICTURES, Mail, day_of
 from indexing.loaders.mails.quoted import with_quoted
+from indexing.message import N_, Message
 from indexing.ocr.recognition import current
 
 DEEPEST = 5  # mails attached to mails
@@ -49,11 +50,11 @@ def extracts(
         UnreadableFile: All of it is encrypted.
     """
     if mail.unread and not mail.body.strip() and not mail.attachments:
-        remedy = "open it in a mail program that has the key, and save its text"
+        remedy = N_("open it in a mail program that has the key, and save its text")
         raise UnreadableFile(path, mail.unread, remedy)
     yield replace(_head_and_body(mail), part=part)
     if mail.unread:
-        yield PartUnread(path, mail.unread, "save that part from a mail program and index it")
+        yield PartUnread(path, mail.unread, N_("save that part from a mail program and index it"))
     counts: dict[str, int] = {}
     left_out: list[str] = []
     pictures: list[str] = []
@@ -72,11 +73,17 @@ def extracts(
             yield from _named(path, mail, name, whole, inner)
     left_out += [one_line(each.name) for each in mail.attachments[MOST:]]
     if left_out:
-        reason = f"has attachments that are not read ({_listed(left_out)})"
-        yield PartUnread(path, reason, "save them from a mail program and convert them, if wanted")
+        reason = N_("has attachments that are not read (%(which)s)", which=_listed(left_out))
+        yield PartUnread(
+            path, reason, N_("save them from a mail program and convert them, if wanted")
+        )
     if pictures:
-        reason = f"has attached pictures, whose words are not read ({_listed(pictures)})"
-        yield PartUnread(path, reason, "if there are words in them, index it with --ocr rapidocr")
+        reason = N_(
+            "has attached pictures, whose words are not read (%(which)s)", which=_listed(pictures)
+        )
+        yield PartUnread(
+            path, reason, N_("if there are words in them, index it with --ocr rapidocr")
+        )
 
 
 def _listed(names: list[str]) -> str:
@@ -157,7 +164,7 @@ def _loaded(
         file.write_bytes(content)
         try:
             if not content:
-                raise UnreadableFile(path, "is empty", "ask for it again")
+                raise UnreadableFile(path, N_("is empty"), N_("ask for it again"))
             yield from LOADERS[suffix].load(file)
         except OtherKind as error:
             if suffix not in PICTURES:  # most pictures are photographs, without words
@@ -167,8 +174,8 @@ def _loaded(
         except UnreadableFile as error:
             yield error
         except Exception as error:  # as of a file, in `__main__`
-            verb = f"read as {LOADERS[suffix].format}"
-            yield unreadable(path, error, verb=verb, remedy="ask for it again")
+            verb = N_("read as %(format)s", format=Message(LOADERS[suffix].format))
+            yield unreadable(path, error, verb=verb, remedy=N_("ask for it again"))
 
 
 def _named(
@@ -182,12 +189,11 @@ def _named(
     try:
         for each in extracts:
             if isinstance(each, UnreadableFile):
-                inner = each.reason.removeprefix("its attachment ")
-                within = "/" if inner != each.reason else " "
-                yield PartUnread(path, f"its attachment {name}{within}{inner}", each.remedy)
+                yield PartUnread(path, _of_attachment(name, each.reason), each.remedy)
                 continue
             if not each.text.strip():
-                yield PartUnread(path, f"its attachment {name} holds no text", "see what it is")
+                reason = _of_attachment(name, N_("holds no text"))
+                yield PartUnread(path, reason, N_("see what it is"))
                 continue
             inner = each.part.removeprefix(whole).strip("/")
             part = f"{whole}/{inner}" if inner else whole
@@ -196,7 +202,14 @@ def _named(
             when = each.occasion or _occasion(mail)
             yield replace(each, part=part, title=f"{mail.title}: {title}", occasion=when)
     except UnreadableFile as error:
-        yield PartUnread(path, f"its attachment {name} {error.reason}", error.remedy)
+        yield PartUnread(path, _of_attachment(name, error.reason), error.remedy)
+
+
+def _of_attachment(name: str, reason: str) -> Message:
+    """What is wrong with an attachment, or with one of the mail that it is."""
+    if isinstance(reason, Message) and "attachment" in reason.arguments:
+        name, reason = f"{name}/{reason.arguments['attachment']}", reason.arguments["reason"]
+    return N_("its attachment %(attachment)s %(reason)s", attachment=name, reason=reason)
 
 
 def _unused(name: str, counts: dict[str, int]) -> str:

@@ -14,13 +14,14 @@ from indexing.loaders.charset import decode, one_line
 from indexing.loaders.magic import advice, signature
 from indexing.loaders.mails.extracts import extracts
 from indexing.loaders.mails.mail import Attachment, Mail, Person
+from indexing.message import N_
 
 if TYPE_CHECKING:
     from oxmsg import Message
     from oxmsg.attachment import Attachment as OutlookAttachment
     from oxmsg.storage import Storage
 
-SAVE_AGAIN = "save it from Outlook again, or as .eml from another mail program"
+SAVE_AGAIN = N_("save it from Outlook again, or as .eml from another mail program")
 
 # Of MS-OXPROPS and MS-OXCMSG.
 RECIPIENT_TYPE = 0x0C15
@@ -44,19 +45,26 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     with path.open("rb") as file:
         match = signature(file.read(4096))
     if match is None or not match.kind.startswith("an old"):
-        actual = f"is {match.kind}" if match else "is text or something else"
-        remedy = advice(match) if match else "give it the ending of what it is, such as .eml"
-        raise UnreadableFile(path, f"{actual}, not an Outlook mail", remedy)
+        found = match.kind if match else N_("text or something else")
+        other = N_("give it the ending of what it is, such as %(suffix)s", suffix=".eml")
+        reason = N_("is %(found)s, not %(wanted)s", found=found, wanted=N_("an Outlook mail"))
+        raise UnreadableFile(path, reason, advice(match) if match else other)
     try:
         message = Message.load(str(path))
         mail = _read(path, message)
     except KeyError:
-        remedy = "give it the ending of what it is, such as .doc, and save it as .docx"
-        reason = "is an old Microsoft Office document, not an Outlook mail"
+        remedy = N_(
+            "give it the ending of what it is, such as %(suffix)s, and save it as %(other)s",
+            suffix=".doc",
+            other=".docx",
+        )
+        found = N_("an old Microsoft Office document")
+        reason = N_("is %(found)s, not %(wanted)s", found=found, wanted=N_("an Outlook mail"))
         raise UnreadableFile(path, reason, remedy) from None
     except (OleFileError, OSError, ValueError, IndexError) as error:
         details = " ".join(str(error).split())[:100]
-        raise UnreadableFile(path, f"is a damaged Outlook mail ({details})", SAVE_AGAIN) from None
+        reason = N_("is a damaged %(format)s (%(error)s)", format=N_("Outlook mail"), error=details)
+        raise UnreadableFile(path, reason, SAVE_AGAIN) from None
     yield from extracts(path, mail)
 
 

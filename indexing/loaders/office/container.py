@@ -10,6 +10,7 @@ from pathlib import Path
 
 from indexing.errors import UnreadableFile
 from indexing.loaders.magic import advice, signature
+from indexing.message import N_, Message
 
 UNPACKED = 512 * 1024 * 1024  # bytes that all parts of a document may have together
 
@@ -39,7 +40,7 @@ class Kind:
     @property
     def name(self) -> str:
         """The noun without its article."""
-        return self.noun.partition(" ")[2]
+        return Message(self.noun.partition(" ")[2])
 
 
 _OFFICE = "[Content_Types].xml"
@@ -47,39 +48,39 @@ KINDS = {
     each.suffix: each
     for each in (
         Kind(
-            "a Word document",
+            N_("a Word document"),
             ".docx",
             _OFFICE,
             "word/",
-            "open it in a word processor and save it as .docx again",
+            N_("open it in a word processor and save it as %(suffix)s again", suffix=".docx"),
         ),
         Kind(
-            "a presentation",
+            N_("a presentation"),
             ".pptx",
             _OFFICE,
             "ppt/",
-            "open it in its program and save it as .pptx again",
+            N_("open it in its program and save it as %(suffix)s again", suffix=".pptx"),
         ),
         Kind(
-            "a spreadsheet",
+            N_("a spreadsheet"),
             ".xlsx",
             _OFFICE,
             "xl/",
-            "open it in its program and save it as .xlsx again",
+            N_("open it in its program and save it as %(suffix)s again", suffix=".xlsx"),
         ),
         Kind(
-            "an e-book",
+            N_("an e-book"),
             ".epub",
             "META-INF/container.xml",
             "META-INF/container.xml",
-            "fetch it again, or convert it with calibre",
+            N_("fetch it again, or convert it with calibre"),
         ),
         Kind(
-            "an OpenDocument text",
+            N_("an OpenDocument text"),
             ".odt",
             "content.xml",
             "content.xml",
-            "open it in a word processor and save it as .odt again",
+            N_("open it in a word processor and save it as %(suffix)s again", suffix=".odt"),
         ),
     )
 }
@@ -97,14 +98,18 @@ def check(path: Path, suffix: str) -> Kind:
         with zipfile.ZipFile(path) as archive:
             parts = archive.infolist()
     except zipfile.BadZipFile:
-        reason = f"is a damaged or cut short {kind.name}"
+        reason = N_("is a damaged or cut short %(format)s", format=kind.name)
         raise UnreadableFile(path, reason, kind.save_again) from None
     if any(part.flag_bits & ENCRYPTED for part in parts):
         raise _sealed(path)
     _refuse_other_kind(path, kind, {part.filename for part in parts})
     if (size := sum(part.file_size for part in parts)) > UNPACKED:
-        reason = f"unpacks to {size >> 20} MiB, over the limit of {UNPACKED >> 20} MiB"
-        raise UnreadableFile(path, reason, "save its text as .txt, or split it")
+        reason = N_(
+            "unpacks to %(size)s MiB, over the limit of %(limit)s MiB",
+            size=size >> 20,
+            limit=UNPACKED >> 20,
+        )
+        raise UnreadableFile(path, reason, N_("save its text as .txt, or split it"))
     return kind
 
 
@@ -114,15 +119,22 @@ def _refuse_no_zip(path: Path, kind: Kind) -> None:
     if match is not None and match.kind.startswith("an old"):
         if _PASSWORD in path.read_bytes():
             raise _sealed(path)
-        raise UnreadableFile(path, f"is {match.kind}, not {kind.suffix}", advice(match))
+        raise UnreadableFile(
+            path,
+            N_("is %(found)s, not %(wanted)s", found=match.kind, wanted=kind.suffix),
+            advice(match),
+        )
     if match is None or match.kind != "a ZIP archive":
-        actual = f"is {match.kind}" if match else "is text or something else"
-        remedy = advice(match) if match else "give it the ending of what it is, such as .html"
-        raise UnreadableFile(path, f"{actual}, not {kind.noun}", remedy)
+        found = match.kind if match else N_("text or something else")
+        other = N_("give it the ending of what it is, such as %(suffix)s", suffix=".html")
+        reason = N_("is %(found)s, not %(wanted)s", found=found, wanted=kind.noun)
+        raise UnreadableFile(path, reason, advice(match) if match else other)
 
 
 def _sealed(path: Path) -> UnreadableFile:
-    return UnreadableFile(path, "is protected by a password", "save a copy without the password")
+    return UnreadableFile(
+        path, N_("is protected by a password"), N_("save a copy without the password")
+    )
 
 
 def _refuse_other_kind(path: Path, kind: Kind, parts: Collection[str]) -> None:
@@ -132,11 +144,13 @@ def _refuse_other_kind(path: Path, kind: Kind, parts: Collection[str]) -> None:
         if each.needs in parts and any(name.startswith(each.folder) for name in parts)
     ]
     if kind not in kinds and kinds:
-        remedy = f"rename it to end in {kinds[0].suffix}"
-        raise UnreadableFile(path, f"is {kinds[0].noun}, not {kind.noun}", remedy)
+        remedy = N_("rename it to end in %(suffix)s", suffix=kinds[0].suffix)
+        raise UnreadableFile(
+            path, N_("is %(found)s, not %(wanted)s", found=kinds[0].noun, wanted=kind.noun), remedy
+        )
     if kind.needs not in parts:
-        remedy = "unpack it and index what is in it"
-        raise UnreadableFile(path, f"is a ZIP archive, not {kind.noun}", remedy)
+        remedy = N_("unpack it and index what is in it")
+        raise UnreadableFile(path, N_("is a ZIP archive, not %(wanted)s", wanted=kind.noun), remedy)
 
 
 @contextmanager
@@ -150,4 +164,6 @@ def opened(path: Path, kind: Kind) -> Iterator[zipfile.ZipFile]:
         with zipfile.ZipFile(path) as archive:
             yield archive
     except (zipfile.BadZipFile, SyntaxError, EOFError, KeyError):
-        raise UnreadableFile(path, f"is a damaged {kind.name}", kind.save_again) from None
+        raise UnreadableFile(
+            path, N_("is a damaged %(format)s", format=kind.name), kind.save_again
+        ) from None

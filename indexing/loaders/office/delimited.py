@@ -12,6 +12,7 @@ from indexing.errors import PartUnread, UnreadableFile
 from indexing.loaders import table
 from indexing.loaders.charset import printable, read_text, remarks
 from indexing.loaders.draft import Draft
+from indexing.message import N_
 
 DELIMITERS = (",", ";", "\t", "|")
 SAMPLE = 50  # lines that tell which of them it is
@@ -30,8 +31,10 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     table.write(draft, [line for line in table.lines(rows) if line.text], first_page=1)
     yield draft.extract(printable(path.stem))
     if damaged:
-        reason = "has a quotation mark that is never closed, so quotation marks are read as text"
-        yield PartUnread(path, reason, "close it, or save the table again")
+        reason = N_(
+            "has a quotation mark that is never closed, so quotation marks are read as text"
+        )
+        yield PartUnread(path, reason, N_("close it, or save the table again"))
     yield from remarks(path)
 
 

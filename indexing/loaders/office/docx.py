@@ -17,6 +17,7 @@ from indexing.loaders.figures import Gallery, is_caption
 from indexing.loaders.office.container import KINDS, check
 from indexing.loaders.xml_file import Element
 from indexing.loaders.xml_file import name_of as _name
+from indexing.message import N_
 from indexing.ocr import AS_PDF, INSTALL
 from indexing.text.tables import with_header
 from indexing.text.transcripts import find_utterances
@@ -66,7 +67,7 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     }
     blocks = list(_with_words(_blocks(document.element.body, headings)))
     if not blocks and _pictures(document.element.body):
-        raise UnreadableFile(path, "holds pictures but no text", AS_PDF)
+        raise UnreadableFile(path, N_("holds pictures but no text"), AS_PDF)
     extract = _extract(blocks, _title(document, blocks) or clean(path.stem))
     yield replace(extract, figures=_figures(document, blocks, extract.text))
     yield from _unread(path, document)
@@ -80,10 +81,10 @@ def _opened(path: Path) -> WordDocument:
     try:
         return docx.Document(str(path))
     except (ValueError, KeyError, PackageNotFoundError):
-        reason = "is an Office file, but not a Word document with a body"
+        reason = N_("is an Office file, but not a Word document with a body")
         raise UnreadableFile(path, reason, SAVE_AGAIN) from None
     except (zipfile.BadZipFile, SyntaxError, EOFError):
-        raise UnreadableFile(path, "is a damaged Word document", SAVE_AGAIN) from None
+        raise UnreadableFile(path, N_("is a damaged Word document"), SAVE_AGAIN) from None
 
 
 def _blocks(element: Element, headings: set[str]) -> Iterator[_Block]:
@@ -204,13 +205,20 @@ def _unread(path: Path, document: WordDocument) -> Iterator[PartUnread]:
     counts = {what: sum(1 for _ in body.iter(f"{{*}}{name}")) for name, what in _ELSEWHERE.items()}
     if any(counts.values()):
         listed = ", ".join(f"{what}: {count}" for what, count in counts.items() if count)
-        remedy = "save it as PDF and index that, where they matter"
-        yield PartUnread(path, f"has things outside of its body ({listed})", remedy)
+        remedy = N_("save it as PDF and index that, where they matter")
+        yield PartUnread(
+            path, N_("has things outside of its body (%(which)s)", which=listed), remedy
+        )
     section = document.sections[0] if document.sections else None
     page = (section.page_width or 0) * (section.page_height or 0) if section else 0
     if large := sum(size >= page / 2 for size in _pictures(body) if page):
-        remedy = f"if they hold words, save them as PNG and index these by name (once: {INSTALL})"
-        yield PartUnread(path, f"has pictures of half a page or more ({large})", remedy)
+        remedy = N_(
+            "if they hold words, save them as PNG and index these by name (once: %(install)s)",
+            install=INSTALL,
+        )
+        yield PartUnread(
+            path, N_("has pictures of half a page or more (%(number)s)", number=large), remedy
+        )
 
 
 def _pictures(body: Element) -> list[int]:

@@ -13,6 +13,7 @@ from indexing.loaders.charset import printable
 from indexing.loaders.draft import Draft
 from indexing.loaders.office.container import Kind, check, opened
 from indexing.loaders.xml_file import Element, name_of, parse
+from indexing.message import N_
 
 DEEPEST = 100  # sections, lists and tables within each other
 REPEATED = 1_000  # cells or spaces that one element may stand for
@@ -36,8 +37,8 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
         names = archive.namelist()
         manifest = "META-INF/manifest.xml"
         if manifest in names and b"encryption-data" in archive.read(manifest):
-            remedy = "save a copy without the password"
-            raise UnreadableFile(path, "is protected by a password", remedy)
+            remedy = N_("save a copy without the password")
+            raise UnreadableFile(path, N_("is protected by a password"), remedy)
         body = _body(path, parse(archive.read("content.xml")), kind)
         title = _title(parse(archive.read("meta.xml"))) if "meta.xml" in names else ""
     draft, counts = Draft(), Counter[str]()
@@ -45,15 +46,19 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     yield draft.extract(title or heading or printable(path.stem))
     if counts:
         listed = ", ".join(f"{what}: {count}" for what, count in counts.items())
-        remedy = "save it as PDF and index that, where they matter"
-        yield PartUnread(path, f"has things outside of its body ({listed})", remedy)
+        remedy = N_("save it as PDF and index that, where they matter")
+        yield PartUnread(
+            path, N_("has things outside of its body (%(which)s)", which=listed), remedy
+        )
 
 
 def _body(path: Path, root: Element, kind: Kind) -> Element:
     body = next(root.iter("{urn:oasis:names:tc:opendocument:xmlns:office:1.0}text"), None)
     if body is None:
-        reason = "is an OpenDocument file, but not a text"
-        raise UnreadableFile(path, reason, f"save it as .pdf, or as a text, {kind.suffix}")
+        reason = N_("is an OpenDocument file, but not a text")
+        raise UnreadableFile(
+            path, reason, N_("save it as .pdf, or as a text, %(suffix)s", suffix=kind.suffix)
+        )
     return body
 
 

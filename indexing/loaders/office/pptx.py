@@ -15,6 +15,7 @@ from indexing.loaders.charset import clean, one_line, printable
 from indexing.loaders.draft import Draft
 from indexing.loaders.figures import Gallery
 from indexing.loaders.office.container import check
+from indexing.message import N_
 from indexing.ocr import AS_PDF
 
 if TYPE_CHECKING:
@@ -48,18 +49,22 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
         _write(draft, blocks, number)
         _add_figures(gallery, slide.shapes, start=start, page=number)
     if not draft.length and pictures:
-        raise UnreadableFile(path, "holds pictures of slides but no text", AS_PDF)
+        raise UnreadableFile(path, N_("holds pictures of slides but no text"), AS_PDF)
     extract = draft.extract(_title(presentation) or printable(path.stem))
     yield replace(extract, figures=gallery.figures())
     if hidden:
-        reason = f"has hidden slides ({_listed(hidden)})"
-        yield PartUnread(path, reason, "show them and save it, where they matter")
+        reason = N_("has hidden slides (%(numbers)s)", numbers=_listed(hidden))
+        yield PartUnread(path, reason, N_("show them and save it, where they matter"))
     if pictures:
-        reason = f"has slides that are pictures without text ({_listed(pictures)})"
+        reason = N_(
+            "has slides that are pictures without text (%(numbers)s)", numbers=_listed(pictures)
+        )
         yield PartUnread(path, reason, AS_PDF)
     if diagrams := sum(_count_diagrams(slide) for slide in presentation.slides):
-        remedy = "save it as PDF and index that, where they matter"
-        yield PartUnread(path, f"has SmartArt, whose words are not read ({diagrams})", remedy)
+        remedy = N_("save it as PDF and index that, where they matter")
+        yield PartUnread(
+            path, N_("has SmartArt, whose words are not read (%(places)s)", places=diagrams), remedy
+        )
 
 
 def _opened(path: Path, save_again: str) -> Presentation:
@@ -71,10 +76,10 @@ def _opened(path: Path, save_again: str) -> Presentation:
     try:
         return pptx.Presentation(str(path))
     except (ValueError, KeyError, PythonPptxError):
-        reason = "is an Office file, but not a presentation with slides"
+        reason = N_("is an Office file, but not a presentation with slides")
         raise UnreadableFile(path, reason, save_again) from None
     except (zipfile.BadZipFile, SyntaxError, EOFError):
-        raise UnreadableFile(path, "is a damaged presentation", save_again) from None
+        raise UnreadableFile(path, N_("is a damaged presentation"), save_again) from None
 
 
 def _write(draft: Draft, blocks: Sequence[_Block], number: int) -> None:
@@ -83,7 +88,7 @@ def _write(draft: Draft, blocks: Sequence[_Block], number: int) -> None:
     for order, block in enumerate(blocks):
         draft.separate("\n\n")
         draft.write(block, heading=order == 0)
-    draft.page(start, number, f"slide {number}")
+    draft.page(start, number, N_("slide %(number)s", number=number))
 
 
 def _blocks(slide: Slide) -> Iterator[_Block]:

@@ -11,6 +11,7 @@ from indexing.errors import PartUnread, UnreadableFile
 from indexing.loaders.charset import printable
 from indexing.loaders.draft import Draft
 from indexing.loaders.magic import advice, signature
+from indexing.message import N_
 from indexing.ocr import AS_PDF
 
 HEAD = 1 << 20  # bytes in which the title must stand
@@ -30,9 +31,11 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     data = path.read_bytes()
     if not data.startswith(b"{\\rtf"):
         match = signature(data)
-        actual = f"is {match.kind}" if match else "does not begin as Rich Text does"
-        remedy = advice(match) if match else "give it the ending of what it is, such as .txt"
-        raise UnreadableFile(path, f"{actual}, so it is not Rich Text", remedy)
+        found = N_("is %(found)s", found=match.kind) if match else None
+        actual = found or N_("does not begin as Rich Text does")
+        other = N_("give it the ending of what it is, such as %(suffix)s", suffix=".txt")
+        remedy = advice(match) if match else other
+        raise UnreadableFile(path, N_("%(found)s, so it is not Rich Text", found=actual), remedy)
     markup = data.decode("cp1252", "replace")
     draft = Draft()
     tight = False
@@ -49,11 +52,11 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     title = _title(markup)
     pictures = len(_PICTURE.findall(markup))
     if not draft.length and pictures:
-        raise UnreadableFile(path, "holds pictures but no text", AS_PDF)
+        raise UnreadableFile(path, N_("holds pictures but no text"), AS_PDF)
     yield draft.extract(title or printable(path.stem))
     if notes := markup.count("{\\footnote"):
-        remedy = "save it as PDF and index that, where they matter"
-        yield PartUnread(path, f"has footnotes ({notes})", remedy)
+        remedy = N_("save it as PDF and index that, where they matter")
+        yield PartUnread(path, N_("has footnotes (%(number)s)", number=notes), remedy)
 
 
 def _title(markup: str) -> str:

@@ -18,6 +18,7 @@ from indexing.loaders.charset import one_line, printable
 from indexing.loaders.draft import Draft
 from indexing.loaders.office.container import Kind, check, opened
 from indexing.loaders.xml_file import name_of, parse
+from indexing.message import N_
 
 if TYPE_CHECKING:
     from python_calamine import CalamineSheet, CalamineWorkbook
@@ -45,13 +46,18 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
             visible = [each.name for each in sheets if each.visible is SheetVisibleEnum.Visible]
             yield _extract(path, workbook, visible, _title(path, kind))
     except CalamineError as error:
-        reason = f"is a damaged {kind.name} ({' '.join(str(error).split())[:100]})"
+        reason = N_(
+            "is a damaged %(format)s (%(error)s)",
+            format=kind.name,
+            error=" ".join(str(error).split())[:100],
+        )
         raise UnreadableFile(path, reason, kind.save_again) from None
     hidden = [each.name for each in sheets if each.visible is not SheetVisibleEnum.Visible]
     if hidden:
         more = f" and {len(hidden) - NAMED} more" if len(hidden) > NAMED else ""
-        reason = f"has hidden sheets ({', '.join(map(one_line, hidden[:NAMED]))}{more})"
-        yield PartUnread(path, reason, "show them in a spreadsheet program and save, if wanted")
+        names = ", ".join(map(one_line, hidden[:NAMED])) + more
+        reason = N_("has hidden sheets (%(which)s)", which=names)
+        yield PartUnread(path, reason, N_("show them in a spreadsheet program and save, if wanted"))
     yield from _without_values(path, kind)
 
 
@@ -60,8 +66,12 @@ def _extract(path: Path, workbook: CalamineWorkbook, names: Sequence[str], title
     for name in names:
         sheet = workbook.get_sheet_by_name(name)
         if sheet.total_height * sheet.total_width > MOST_CELLS:
-            reason = f"has a sheet ({one_line(name)}) of more than {MOST_CELLS:,} cells"
-            remedy = "delete what stands far outside of the table, or save the sheet as .csv"
+            reason = N_(
+                "has a sheet (%(sheet)s) of more than %(number)s cells",
+                sheet=one_line(name),
+                number=f"{MOST_CELLS:,}",
+            )
+            remedy = N_("delete what stands far outside of the table, or save the sheet as .csv")
             raise UnreadableFile(path, reason, remedy)
         lines = _lines(sheet)
         if not lines:
@@ -128,8 +138,8 @@ def _without_values(path: Path, kind: Kind) -> Iterator[PartUnread]:
         names = [name for name in archive.namelist() if name.startswith("xl/worksheets/sheet")]
         count = sum(_count_without_values(archive, name) for name in names)
     if count:
-        remedy = "open it in a spreadsheet program and save it, so that they are computed"
-        yield PartUnread(path, f"has formulas without values ({count})", remedy)
+        remedy = N_("open it in a spreadsheet program and save it, so that they are computed")
+        yield PartUnread(path, N_("has formulas without values (%(places)s)", places=count), remedy)
 
 
 def _count_without_values(archive: ZipFile, name: str) -> int:

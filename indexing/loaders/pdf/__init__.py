@@ -21,6 +21,7 @@ from indexing.loaders.magic import advice, signature
 from indexing.loaders.pdf.scans import read_scans
 from indexing.loaders.pdf.text import page_lines
 from indexing.loaders.pdf.title import title_of
+from indexing.message import N_
 from indexing.text.running_heads import PageLines, running_heads
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 TAIL = 4096  # bytes at the end in which the end mark must be found
 _WITHIN_SENTENCE = re.compile(r"[^\W_][,;]?-?\n[a-zß-öø-ÿ]")  # from one page to the next
-FETCH_AGAIN = "fetch it again, or open it in a viewer and save it under another name"
+FETCH_AGAIN = N_("fetch it again, or open it in a viewer and save it under another name")
 
 _HYPHENATED = re.compile(r"(?<![^\W\d_])([^\W\d_]+)-\n([^\W\d_]+)")
 
@@ -54,7 +55,7 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
                 gallery = Gallery()
                 pages = _page_lines(path, reader, gallery)
                 if not pages:
-                    raise UnreadableFile(path, "is a PDF without pages", FETCH_AGAIN)
+                    raise UnreadableFile(path, N_("is a PDF without pages"), FETCH_AGAIN)
                 scans = read_scans(path, reader.pages, pages)
                 pages = [scans.pages.get(at, page) for at, page in enumerate(pages)]
                 if not any(page.lines for page in pages):
@@ -65,7 +66,9 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
                 yield from scans.unread(path)
                 yield from _unread(path, reader)
         except PdfReadError as error:
-            raise UnreadableFile(path, f"is a damaged PDF ({error})", FETCH_AGAIN) from None
+            raise UnreadableFile(
+                path, N_("is a damaged PDF (%(error)s)", error=error), FETCH_AGAIN
+            ) from None
 
 
 def _page_lines(path: Path, reader: PdfReader, gallery: Gallery) -> list[PageLines]:
@@ -110,11 +113,15 @@ def _refuse_damaged(path: Path) -> None:
         tail = file.read()
     if b"%PDF-" not in head[:1024]:
         match = signature(head)
-        reason = f"is {match.kind}, not a PDF" if match else "does not begin as a PDF does"
-        remedy = advice(match) if match else "give it the ending of what it is"
+        reason = (
+            N_("is %(found)s, not %(wanted)s", found=match.kind, wanted=N_("a PDF"))
+            if match
+            else N_("does not begin as a PDF does")
+        )
+        remedy = advice(match) if match else N_("give it the ending of what it is")
         raise UnreadableFile(path, reason, remedy)
     if b"%%EOF" not in tail:
-        raise UnreadableFile(path, "is cut short: the end of the PDF is missing", FETCH_AGAIN)
+        raise UnreadableFile(path, N_("is cut short: the end of the PDF is missing"), FETCH_AGAIN)
 
 
 def _unlock(path: Path, reader: PdfReader) -> None:
@@ -127,11 +134,13 @@ def _unlock(path: Path, reader: PdfReader) -> None:
     try:
         opened = reader.decrypt("") != PasswordType.NOT_DECRYPTED
     except DependencyError:
-        remedy = 'run: pip install "pypdf[crypto]"'
-        raise UnreadableFile(path, "is encrypted with AES", remedy) from None
+        remedy = N_('run: pip install "pypdf[crypto]"')
+        raise UnreadableFile(path, N_("is encrypted with AES"), remedy) from None
     if not opened:
-        remedy = "save a copy without the password (qpdf --decrypt --password=... in.pdf out.pdf)"
-        raise UnreadableFile(path, "is protected by a password", remedy)
+        remedy = N_(
+            "save a copy without the password (qpdf --decrypt --password=... in.pdf out.pdf)"
+        )
+        raise UnreadableFile(path, N_("is protected by a password"), remedy)
 
 
 def extract_of_pages(
@@ -183,13 +192,15 @@ def _unread(path: Path, reader: PdfReader) -> Iterator[PartUnread]:
     from pypdf.generic import TextStringObject
 
     if attached := sum(1 for _ in reader.attachment_list):
-        remedy = "save them from a viewer and index them"
-        yield PartUnread(path, f"has files attached to it ({attached})", remedy)
+        remedy = N_("save them from a viewer and index them")
+        yield PartUnread(path, N_("has files attached to it (%(which)s)", which=attached), remedy)
     fields = (reader.get_fields() or {}).values()
     written = [each.value for each in fields if isinstance(each.value, TextStringObject)]
     if filled := sum(bool(value.strip()) for value in written):
-        remedy = "print it into a new PDF and index that"
-        yield PartUnread(path, f"is a form with fields filled in ({filled})", remedy)
+        remedy = N_("print it into a new PDF and index that")
+        yield PartUnread(
+            path, N_("is a form with fields filled in (%(fields)s)", fields=filled), remedy
+        )
 
 
 def _unhyphenated(text: str, known: set[str]) -> str:

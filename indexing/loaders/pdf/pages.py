@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from indexing.errors import UnreadableFile
+from indexing.message import N_
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
@@ -176,8 +177,8 @@ def _opened(path: Path) -> Iterator[PdfDocument]:
     try:
         document = pypdfium2.PdfDocument(path)
     except pypdfium2.PdfiumError as error:
-        reason = f"cannot be drawn ({error})"
-        raise UnreadableFile(path, reason, "open it in a viewer and save it again") from None
+        reason = N_("cannot be drawn (%(error)s)", error=error)
+        raise UnreadableFile(path, reason, N_("open it in a viewer and save it again")) from None
     try:
         document.init_forms()  # what is filled in is seen
         yield document
@@ -189,7 +190,11 @@ def _opened(path: Path) -> Iterator[PdfDocument]:
 def _page(path: Path, document: PdfDocument, number: int) -> Iterator[PdfPage]:
     """A page, counted from 1."""
     if not 1 <= number <= len(document):
-        raise UnreadableFile(path, f"has no page {number}", f"ask for 1 to {len(document)}")
+        raise UnreadableFile(
+            path,
+            N_("has no page %(number)s", number=number),
+            N_("ask for 1 to %(last)s", last=len(document)),
+        )
     page = document[number - 1]
     try:
         yield page

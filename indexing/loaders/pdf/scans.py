@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexing.errors import PartUnread, UnreadableFile
+from indexing.message import N_
 from indexing.ocr.recognition import Recognition, current
 from indexing.text.running_heads import PageLines
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 SPANS = 12  # of page numbers, that are spelled out
 STAMP = 30  # letters and digits: a page number, a stamp on a scan
 SCAN = 500_000  # pixels: A4 at 72 dots an inch; logos have fewer
-ELSEWHERE = "recognise their text in another program, and index what that saves"
+ELSEWHERE = N_("recognise their text in another program, and index what that saves")
 # ISO 32000-1, table 51: operators that paint a path, a shading or an object; then pypdf's own name.
 PAINTING = frozenset(b"f F f* B B* b b* S s sh Do".split()) | {b"INLINE IMAGE"}
 
@@ -52,31 +53,35 @@ class Scans:
     def nothing_read(self, path: Path) -> UnreadableFile:
         """The error for a file without any text."""
         if self.untried:
-            return UnreadableFile(path, "holds pictures of pages but no text", self.remedy)
+            return UnreadableFile(path, N_("holds pictures of pages but no text"), self.remedy)
         if self.failed:
-            reason = f"holds pictures of pages only, and {self._why()}"
+            reason = N_("holds pictures of pages only, and %(why)s", why=self._why())
             return UnreadableFile(path, reason, ELSEWHERE)
         if self.blank:
-            reason = "holds no text, and none was recognised in its pictures"
-            remedy = "scan it again with more dots an inch, or remove it"
+            reason = N_("holds no text, and none was recognised in its pictures")
+            remedy = N_("scan it again with more dots an inch, or remove it")
             return UnreadableFile(path, reason, remedy)
-        return UnreadableFile(path, "holds no text", "remove it, or fetch it again")
+        return UnreadableFile(path, N_("holds no text"), N_("remove it, or fetch it again"))
 
     def unread(self, path: Path) -> Iterator[PartUnread]:
         """What a reader sees in the pictures and the text does not hold."""
         if self.untried:
-            reason = f"pictures without text on {self._page_spans(self.untried)}"
+            reason = N_("pictures without text on %(pages)s", pages=self._page_spans(self.untried))
             yield PartUnread(path, reason, self.remedy)
         if self.failed:
             yield PartUnread(path, self._why(), ELSEWHERE)
         if self.blank:
-            reason = f"no text was recognised in the pictures on {self._page_spans(self.blank)}"
-            remedy = "if there is some, scan it again with more dots an inch"
+            reason = N_(
+                "no text was recognised in the pictures on %(pages)s",
+                pages=self._page_spans(self.blank),
+            )
+            remedy = N_("if there is some, scan it again with more dots an inch")
             yield PartUnread(path, reason, remedy)
 
     def _why(self) -> str:
         reason = next(iter(self.failed.values()))
-        return f"{self._page_spans(list(self.failed))} could not be read ({reason})"
+        pages = self._page_spans(list(self.failed))
+        return N_("%(pages)s could not be read (%(error)s)", pages=pages, error=reason)
 
     def _page_spans(self, pages: Sequence[int]) -> str:
         noun = "page" if len(pages) == 1 else "pages"

@@ -14,6 +14,7 @@ from indexing.errors import OtherKind, PartUnread, UnreadableFile
 from indexing.loaders.charset import clean, one_line, printable
 from indexing.loaders.transcripts.captions import Cue, spoken
 from indexing.loaders.xml_file import Element, name_of, root_of
+from indexing.message import N_
 from indexing.text.days.dates import date_in
 
 _LONGEST = 10**10  # milliseconds; a time beyond is none
@@ -28,8 +29,10 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     """
     root = root_of(path)
     if name_of(root) != "ANNOTATION_DOCUMENT":
-        reason = f"is XML but no ELAN annotations: it begins with <{name_of(root)[:60]}>"
-        raise OtherKind(path, reason, "give it the ending of what it is")
+        reason = N_(
+            "is XML but no ELAN annotations: it begins with <%(tag)s>", tag=name_of(root)[:60]
+        )
+        raise OtherKind(path, reason, N_("give it the ending of what it is"))
     slots = {
         str(slot.get("TIME_SLOT_ID")): _seconds(slot.get("TIME_VALUE"))
         for slot in root.iter("TIME_SLOT")
@@ -47,8 +50,10 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     )
     depending = sum(1 for tier in tiers if tier.get("PARENT_REF") and len(tier))
     if depending:
-        remedy = "export them as text from ELAN and index that, where they matter"
-        yield PartUnread(path, f"has tiers that depend on others ({depending})", remedy)
+        remedy = N_("export them as text from ELAN and index that, where they matter")
+        yield PartUnread(
+            path, N_("has tiers that depend on others (%(which)s)", which=depending), remedy
+        )
 
 
 def _cues(tier: Element, slots: dict[str, float | None]) -> Iterator[Cue]:

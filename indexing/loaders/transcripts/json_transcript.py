@@ -11,6 +11,7 @@ from indexing.errors import OtherKind, UnreadableFile
 from indexing.loaders.charset import decode, remarks
 from indexing.loaders.magic import refuse_other_kind
 from indexing.loaders.transcripts import qmsum, whisper
+from indexing.message import N_
 
 
 def load(path: Path) -> Iterator[Extract | UnreadableFile]:
@@ -28,7 +29,9 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     elif whisper.is_whisper(values):
         yield replace(whisper.extract(path, values), format="whisper")
     else:
-        reason = "is JSON but no transcript: it has no list `segments` (Whisper, WhisperX), "
-        reason += "`transcription` (whisper.cpp) or `meeting_transcripts` (QMSum)"
-        raise OtherKind(path, reason, "save the transcript as .vtt or .txt")
+        reason = N_(
+            "is JSON but no transcript: it has no list `segments` (Whisper, WhisperX), "
+            "`transcription` (whisper.cpp) or `meeting_transcripts` (QMSum)"
+        )
+        raise OtherKind(path, reason, N_("save the transcript as .vtt or .txt"))
     yield from remarks(path)

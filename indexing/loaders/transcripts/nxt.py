@@ -18,6 +18,7 @@ from indexing.errors import OtherKind, UnreadableFile
 from indexing.loaders.charset import clean, printable
 from indexing.loaders.transcripts.captions import Cue, spoken
 from indexing.loaders.xml_file import Element, name_of, root_of
+from indexing.message import N_
 
 PAUSE = 1.0  # seconds after which somebody who goes on speaks again
 
@@ -44,8 +45,13 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     root = root_of(path)
     words = list(_words(root))
     if name_of(root) not in {"root", "nite"} or not any(name_of(each) == "w" for each in root):
-        reason = f"is XML but no words of the NITE toolkit: it begins with <{name_of(root)[:60]}>"
-        raise OtherKind(path, reason, "save its text as .txt, or give it the ending of what it is")
+        reason = N_(
+            "is XML but no words of the NITE toolkit: it begins with <%(tag)s>",
+            tag=name_of(root)[:60],
+        )
+        raise OtherKind(
+            path, reason, N_("save its text as .txt, or give it the ending of what it is")
+        )
     named = _NAME.fullmatch(path.stem) or _NAME.fullmatch(str(_identity(root)))
     speaker = named["speaker"] if named else None
     title = f"{named['meeting']}, {speaker}" if named else path.stem

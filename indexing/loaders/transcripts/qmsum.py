@@ -26,12 +26,13 @@ from indexing.loaders.charset import (
     utf8,
 )
 from indexing.loaders.magic import refuse_other_kind
+from indexing.message import N_
 
-EXPECTED = (
+EXPECTED = N_(
     "give it a list `meeting_transcripts` of objects with the strings `speaker` and `content`"
 )
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-REMEDY = "fix it, or fetch the file again"
+REMEDY = N_("fix it, or fetch the file again")
 
 
 def extract_meeting(path: Path, meeting: dict[str, object]) -> Extract:
@@ -52,7 +53,7 @@ def load_meetings(path: Path) -> Iterator[Extract | UnreadableFile]:
         UnreadableFile: No line is a meeting.
     """
     data = path.read_bytes()
-    refuse_other_kind(path, data, "JSON lines")
+    refuse_other_kind(path, data, N_("JSON lines"))
     counts: dict[str, int] = {}  # name: how often, so far
     waiting: list[UnreadableFile] = []  # errors before the first meeting
     for number, line in _lines(path, data):
@@ -61,7 +62,11 @@ def load_meetings(path: Path) -> Iterator[Extract | UnreadableFile]:
             name = _name(meeting) or f"line-{number}"
             extract = _extract(path, meeting, title=name, part=name)
         except UnreadableFile as error:
-            broken = type(error)(path, f"line {number} {error.reason}", error.remedy)
+            broken = type(error)(
+                path,
+                N_("line %(number)s %(reason)s", number=number, reason=error.reason),
+                error.remedy,
+            )
             if counts:
                 yield broken
             else:
@@ -73,7 +78,7 @@ def load_meetings(path: Path) -> Iterator[Extract | UnreadableFile]:
         yield extract if part == name else replace(extract, title=part, part=part)
     if waiting:
         worst = min(waiting, key=lambda error: isinstance(error, OtherKind))
-        reason = f"holds no QMSum meeting ({worst.reason})"
+        reason = N_("holds no QMSum meeting (%(why)s)", why=worst.reason)
         raise type(worst)(path, reason, worst.remedy)
 
 
@@ -102,7 +107,7 @@ def _decoded(path: Path, line: bytes | str) -> str:
         return line
     text = utf8(line)
     if text is None:
-        raise UnreadableFile(path, "is not UTF-8", SAVE_AS_UTF8)
+        raise UnreadableFile(path, N_("is not UTF-8"), SAVE_AS_UTF8)
     return text
 
 
@@ -115,12 +120,16 @@ def parsed(path: Path, text: str) -> object:
     try:
         return json.loads(text)
     except RecursionError:
-        raise UnreadableFile(path, "is JSON nested too deeply", EXPECTED) from None
+        raise UnreadableFile(path, N_("is JSON nested too deeply"), EXPECTED) from None
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise UnreadableFile(path, f"is not valid JSON ({place})", REMEDY) from None
+        reason = N_(
+            "is not valid JSON (line %(line)s, column %(column)s)",
+            line=error.lineno,
+            column=error.colno,
+        )
+        raise UnreadableFile(path, reason, REMEDY) from None
     except ValueError:  # Python reads numbers of 4,300 digits at most
-        raise UnreadableFile(path, "is JSON with a number that is too long", REMEDY) from None
+        raise UnreadableFile(path, N_("is JSON with a number that is too long"), REMEDY) from None
 
 
 def is_meeting(values: object) -> TypeGuard[dict[str, object]]:
@@ -135,7 +144,7 @@ def _meeting(path: Path, values: object) -> dict[str, object]:
         OtherKind: It is JSON of another kind.
     """
     if not is_meeting(values):
-        reason = "is JSON but not a QMSum meeting: it has no list `meeting_transcripts`"
+        reason = N_("is JSON but not a QMSum meeting: it has no list `meeting_transcripts`")
         raise OtherKind(path, reason, EXPECTED)
     return values
 
@@ -171,7 +180,7 @@ def _extract(path: Path, meeting: dict[str, object], *, title: str, part: str) -
         lines.append(line)
         at += len(line) + 1
     if not lines:
-        raise UnreadableFile(path, "is a meeting in which nobody speaks", EXPECTED)
+        raise UnreadableFile(path, N_("is a meeting in which nobody speaks"), EXPECTED)
     return Extract("\n".join(lines), title=title, part=part, utterances=tuple(utterances))
 
 
@@ -181,5 +190,8 @@ def _spoken(path: Path, number: int, spoken: object) -> tuple[str, str]:
         speaker, words = spoken.get("speaker"), spoken.get("content")
         if isinstance(speaker, str) and isinstance(words, str):
             return one_line(speaker), clean(words)
-    reason = f"has a turn (number {number} from 0) without the strings `speaker` and `content`"
+    reason = N_(
+        "has a turn (number %(number)s from 0) without the strings `speaker` and `content`",
+        number=number,
+    )
     raise UnreadableFile(path, reason, EXPECTED)

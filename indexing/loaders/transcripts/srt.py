@@ -10,8 +10,9 @@ from indexing.documents import Extract
 from indexing.errors import UnreadableFile
 from indexing.loaders.charset import printable, read_text, remarks
 from indexing.loaders.transcripts.captions import Cue, plain_lines, transcript, without_negatives
+from indexing.message import N_
 
-SAVE_AGAIN = "fix it, or save the captions as SubRip again"
+SAVE_AGAIN = N_("fix it, or save the captions as SubRip again")
 
 _BLANK_LINES = re.compile(r"\n\s*\n")
 _BLANKS = re.compile(r"[^\S\n]+")
@@ -26,9 +27,9 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     """
     text = without_negatives(read_text(path))
     if "-->" not in text and text.strip():
-        reason = "holds no caption with times, so it is not SubRip"
+        reason = N_("holds no caption with times, so it is not SubRip")
         raise UnreadableFile(
-            path, reason, "save the captions as SubRip again, or rename it to .txt"
+            path, reason, N_("save the captions as SubRip again, or rename it to .txt")
         )
     yield transcript(_cues(path, text), title=printable(path.stem))
     yield from remarks(path)
@@ -43,13 +44,13 @@ def _cues(path: Path, text: str) -> list[Cue]:
     import srt
 
     if _LONG_NUMBER.search(text):
-        raise UnreadableFile(path, "has a number of 20 digits or more in it", SAVE_AGAIN)
+        raise UnreadableFile(path, N_("has a number of 20 digits or more in it"), SAVE_AGAIN)
     cues: list[Cue] = []
     try:
         for each in srt.parse(_BLANKS.sub(" ", _BLANK_LINES.sub("\n\n", text))):
             start, end = each.start.total_seconds(), each.end.total_seconds()
             cues.append(Cue(start, end, plain_lines(each.content)))
     except srt.SRTParseError:
-        reason = f"has a damaged caption, after {len(cues)} good ones"
+        reason = N_("has a damaged caption, after %(number)s good ones", number=len(cues))
         raise UnreadableFile(path, reason, SAVE_AGAIN) from None
     return cues

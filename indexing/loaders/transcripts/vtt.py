@@ -11,6 +11,7 @@ from indexing.documents import NO_OCCASION, Extract, Occasion
 from indexing.errors import UnreadableFile
 from indexing.loaders.charset import printable, read_text, remarks
 from indexing.loaders.transcripts.captions import Cue, plain_lines, transcript, without_negatives
+from indexing.message import N_
 from indexing.text.days.dates import date_in
 from indexing.text.transcripts import seconds
 
@@ -32,12 +33,16 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     try:
         captions = WebVTT.from_string(text)
     except MalformedFileError:
-        reason = "does not begin with WEBVTT, so it is not WebVTT"
-        raise UnreadableFile(path, reason, "save the captions as WebVTT again") from None
+        reason = N_("does not begin with WEBVTT, so it is not WebVTT")
+        raise UnreadableFile(path, reason, N_("save the captions as WebVTT again")) from None
     announced = len(_TIMES.findall(text))
     if len(captions) < announced:
-        reason = f"has {announced - len(captions)} damaged cues among {announced}"
-        raise UnreadableFile(path, reason, 'fix the lines with "-->" or save the captions again')
+        reason = N_(
+            "has %(bad)s damaged cues among %(all)s", bad=announced - len(captions), all=announced
+        )
+        raise UnreadableFile(
+            path, reason, N_('fix the lines with "-->" or save the captions again')
+        )
     cues = [
         cue
         for caption in captions

@@ -17,8 +17,9 @@ from indexing.documents import Extract
 from indexing.errors import UnreadableFile
 from indexing.loaders.charset import clean, one_line, printable
 from indexing.loaders.transcripts.captions import Cue, spoken
+from indexing.message import N_
 
-EXPECTED = "write it again, as JSON with a list `segments` of objects with a string `text`"
+EXPECTED = N_("write it again, as JSON with a list `segments` of objects with a string `text`")
 
 _LONGEST = 1e7  # seconds; a time beyond is none
 _SPEAKER = 200  # characters of a name
@@ -68,7 +69,7 @@ def _text(path: Path, number: int, segment: object) -> str:
         if text is None and isinstance(words, list):
             parts = [word.get("word") for word in words if isinstance(word, dict)]
             return " ".join(word for word in parts if isinstance(word, str))
-    reason = f"has a segment (number {number} from 0) without a string `text`"
+    reason = N_("has a segment (number %(number)s from 0) without a string `text`", number=number)
     raise UnreadableFile(path, reason, EXPECTED)
 
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from indexing.documents import Passage
 from indexing.errors import DocumentNotFound
+from indexing.message import N_
 from indexing.store.database import Database
 
 
@@ -99,7 +100,9 @@ class PassageReading:
             [id_],
         )
         if not rows:
-            raise DocumentNotFound(f"{id_}: no such document here; see: rag-app list")
+            raise DocumentNotFound(
+                N_("%(name)s: no such document here; see: rag-app list", name=id_)
+            )
         vectors, length = rows[0]
         return np.frombuffer(vectors, "<f4").reshape(-1, length // 4)
 

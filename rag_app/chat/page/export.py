@@ -7,10 +7,10 @@ import unicodedata
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from generator.answer import marker_spans
+from generator.answer import NOT_SAID, marker_spans
 from generator.answer_json import as_json
 from rag_app.chat.language.current import count, day, gettext, ngettext, percent
-from rag_app.chat.language.elsewhere import NOTHING_SAID, translated
+from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.page.quote_context import citation_place
 from rag_app.markdown_text import escaped, first_escaped, plain
 from rag_app.short_answer import AnswerLine, Emphasis, answer_lines, quote_emphasis
@@ -64,8 +64,8 @@ def as_text(conversation: Conversation) -> str:
 def _answer_lines(exchange: Exchange) -> list[str]:
     if exchange.answer and exchange.mode == "quote":
         texts = [_quote_line(line) for line in answer_lines(exchange.answer)]
-        if exchange.text == NOTHING_SAID:
-            texts = [translated(NOTHING_SAID)]
+        if exchange.text == NOT_SAID:
+            texts = [translated(NOT_SAID)]
     else:
         texts = _marked(exchange).split("\n")
     lines = [line for text in texts for line in (text, "")]

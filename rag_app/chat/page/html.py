@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from generator.answer import NOT_SAID
 from indexing.documents import clock
+from indexing.message import N_
 from indexing.models.server.server_name import is_remote
 from indexing.store.collections import DEFAULT
 from indexing.text.disfluency import without_noise
@@ -23,8 +25,7 @@ from indexing.walk import IN_FOLDERS, SUPPORTED
 from rag_app.chat.language import current as language
 from rag_app.chat.language.catalogue import LANGUAGES, translations
 from rag_app.chat.language.current import gettext, ngettext
-from rag_app.chat.language.elsewhere import NOTHING_SAID, translated
-from rag_app.chat.language.later import N_
+from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.page.quote_context import (
     QuoteContext,
     citation_context,
@@ -317,7 +318,7 @@ def uploads(all_: Sequence[UploadStatus]) -> str:
 
 def _abstention(text: str) -> str:
     """An answer; that the documents say nothing, in the reader's language."""
-    return translated(text) if text == NOTHING_SAID else text
+    return translated(text) if text == NOT_SAID else text
 
 
 def _in_stage(stage: str, number: int) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import gradio as gr
 
-from rag_app.chat.language.later import N_
+from indexing.message import N_
 from rag_app.chat.page import html as view
 from rag_app.chat.page.components import html, in_each_language, label
 from rag_app.chat.page.views.names import names

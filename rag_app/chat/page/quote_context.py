@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from indexing.documents import clock
 from indexing.errors import RagAppError
+from indexing.message import N_
+from indexing.store.records.page_names import page_name
 from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.viewer.blocks import flowing
 from rag_app.proof.standing import look_up, place_at
@@ -100,9 +102,9 @@ def citation_context(
     try:
         document = corpus.document(citation.document)
     except RagAppError:
-        problem = "This document is no longer in the corpus."
+        problem = N_("This document is no longer in the corpus.")
         if corpus.scope.login is not None:
-            problem = "This document is no longer in the corpus, or no longer shared with you."
+            problem = N_("This document is no longer in the corpus, or no longer shared with you.")
     else:
         quote = {**asdict(citation), "time_seconds": citation.time, "label": None}
         now = look_up(quote, document)
@@ -126,9 +128,9 @@ def citation_context(
             shown = [one for one in near if one.key == citation.figure] or near
             figures = tuple(shown[:MOST_FIGURES])
         else:
-            problem = "This document has changed since this quote was taken from it."
+            problem = N_("This document has changed since this quote was taken from it.")
             if now.standing == "altered":
-                problem = "This document says something else here now."
+                problem = N_("This document says something else here now.")
     return QuoteContext(
         title=citation.title,
         location=citation_place(citation),
@@ -210,7 +212,7 @@ def citation_place(citation: Citation, *, speaker: bool = True) -> str:
 
 def location(*, time: float | None, speaker: str | None, place: str | None) -> str:
     """Page, time stamp and speaker in one line."""
-    parts = [translated(place or ""), clock(time), speaker]
+    parts = [translated(page_name(place or "")), clock(time), speaker]
     return " · ".join(part for part in parts if part)
 
 

@@ -12,10 +12,10 @@ import gradio as gr
 from generator.answer import ReadAs
 from indexing.errors import InvalidRequest, RagAppError
 from indexing.filter import Scope
+from indexing.message import N_
 from rag_app.chat.conversation import Conversation, Exchange
 from rag_app.chat.language.current import count, gettext, ngettext, speak_to
 from rag_app.chat.language.elsewhere import translated
-from rag_app.chat.language.later import N_
 from rag_app.chat.page import export
 from rag_app.chat.page import html as view
 from rag_app.chat.page.answering import AnsweringHandlers, requested_form, requested_length
@@ -128,7 +128,11 @@ class TalkHandlers:
             return (gr.skip(),) * 8
         browser = own(self.app, browser, request)
         if len(question) > MAX_QUESTION:  # which the box of the page does not allow
-            return _only_hint(InvalidRequest(f"a question has at most {MAX_QUESTION:,} characters"))
+            return _only_hint(
+                InvalidRequest(
+                    N_("a question has at most %(number)s characters", number=f"{MAX_QUESTION:,}")
+                )
+            )
         conversation = self._conversation(browser)
         return self._start(browser, conversation, question.strip(), mode, editing, value="")
 

@@ -9,16 +9,19 @@ from weakref import WeakValueDictionary
 
 from generator.answer import ContextReady, TextDelta
 from generator.request import AskRequest
-from indexing.error_log import logged
+from indexing.error_log import unexpected
 from indexing.errors import InvalidRequest, RagAppError
 from indexing.filter import Filter, Scope
+from indexing.message import N_
 from rag_app.chat.conversation import Conversation, Exchange, PositionCheckRecord
 from rag_app.chat.conversation_store import ConversationStore
 from rag_app.chat.queues.question_queue import QuestionQueue, Waiting
 from rag_app.chat.queues.standing import begun
 
-WAITING = "this conversation is waiting for an answer; stop it, or wait until it is done"
-CHANGED = "this conversation has changed in another window; look at it as it is now, then try again"
+WAITING = N_("this conversation is waiting for an answer; stop it, or wait until it is done")
+CHANGED = N_(
+    "this conversation has changed in another window; look at it as it is now, then try again"
+)
 
 
 class AnswerJob:
@@ -126,7 +129,7 @@ class AnswerJobs:
         """
         exchange = conversation.exchanges[number]
         if exchange.answer is None:
-            raise InvalidRequest("only a complete answer can be checked; ask again first")
+            raise InvalidRequest(N_("only a complete answer can be checked; ask again first"))
         exchange = replace(exchange, state="checking", note="", check=None)
         job = AnswerJob(key, conversation, exchange, scope, number=number)
         return self._launch(job, self._check, upto=None, save=False)
@@ -195,7 +198,7 @@ class AnswerJobs:
         with self._writer(id_):
             stored = self._conversations.get(key, id_)
             if stored is None:
-                raise InvalidRequest("this conversation was deleted; choose another")
+                raise InvalidRequest(N_("this conversation was deleted; choose another"))
             with self._lock:
                 job = self._jobs.get(id_)
             if job is not None and job.key == key:
@@ -224,7 +227,7 @@ class AnswerJobs:
         except RagAppError as error:
             exchange = replace(job.exchange, state="failed", note=str(error))
         except Exception as error:
-            note = f"the answer failed unexpectedly {logged(error)}; try again"
+            note = N_("the answer %(failed)s; try again", failed=unexpected(error))
             exchange = replace(job.exchange, state="failed", note=note)
         self._end(job, exchange)
 
@@ -235,7 +238,7 @@ class AnswerJobs:
         except RagAppError as error:
             exchange = replace(exchange, note=str(error))
         except Exception as error:
-            note = f"the check failed unexpectedly {logged(error)}; try again"
+            note = N_("the check %(failed)s; try again", failed=unexpected(error))
             exchange = replace(exchange, note=note)
         self._end(job, exchange)
 
@@ -274,7 +277,12 @@ class AnswerJobs:
         """The result of a check; None when it was stopped."""
 
         def progress(done: int, variants: int) -> None:
-            job.advance(replace(job.exchange, note=f"{done} of {variants}" if variants else ""))
+            job.advance(
+                replace(
+                    job.exchange,
+                    note=N_("%(done)s of %(all)s", done=done, all=variants) if variants else "",
+                )
+            )
 
         exchange = job.exchange
         assert exchange.answer is not None and job.number is not None

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from indexing.errors import Busy
+from indexing.message import N_
 
 MOST_WAITING = 64
 
@@ -70,7 +71,12 @@ class FairQueue:
         """
         with self._changed:
             if len(self._waiting) >= MOST_WAITING:
-                raise Busy(f"{len(self._waiting)} questions are waiting; try again in a minute")
+                raise Busy(
+                    N_(
+                        "%(number)s questions are waiting; try again in a minute",
+                        number=len(self._waiting),
+                    )
+                )
             ticket = Ticket(who, next(self._numbers), self)
             self._waiting.append(ticket)
             self._call_next()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from indexing.message import N_, joined
 from rag_app.chat.upload_records import Stage
 from rag_app.chat.viewer.recording import recording
 
@@ -64,8 +65,8 @@ def outcome(
     duplicates = [each for each in report.duplicates if _concerns(each.path, text)]
     unread = [each for each in report.unread if each.path == text]
     remarks = (*failures, *duplicates, *unread)
-    notes = "; ".join(f"{each.reason}; {each.remedy}" for each in remarks)
-    notes = "; ".join(filter(None, (report.recognised.get(text, ""), notes)))
+    notes = joined(part for each in remarks for part in (each.reason, each.remedy))
+    notes = joined([report.recognised.get(text, ""), notes])
     stage: Stage = "unchanged"
     if text in added:
         stage = "added"
@@ -88,13 +89,15 @@ def recording_outcome(path: Path, transcripts: Iterable[Path]) -> tuple[Stage, s
     for transcript in transcripts:
         played = recording(transcript)
         if played is not None and played.path == path:
-            return "added", f"plays beside {transcript.name}"
+            return "added", N_("plays beside %(name)s", name=transcript.name)
         if played is not None:
             return "failed", (
                 f"{transcript.name} has another recording, {played.path.name}; remove "
                 f"{transcript.name} and upload it again with the recording it is to have"
             )
-    return "failed", (
-        "is a recording without a transcript, and speech in it is not recognised; upload its "
-        f"transcript as {path.stem}.vtt, or in another format that has speakers or times"
+    reason = N_("is a recording without a transcript, and speech in it is not recognised")
+    remedy = N_(
+        "upload its transcript as %(name)s.vtt, or in another format that has speakers or times",
+        name=path.stem,
     )
+    return "failed", joined([reason, remedy])

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from indexing.error_log import logged
+from indexing.error_log import unexpected
 from indexing.errors import CollectionNotFound, CorpusError, CorpusNotFound, RagAppError
 from indexing.filter import OWNER, Filter
+from indexing.message import N_
 from indexing.models.graphs.cores import Cores
 from rag_app.chat.collection_list import CollectionList
 from rag_app.chat.queues.batch import choose
@@ -140,7 +141,11 @@ class IngestQueue:
         except OSError as error:
             received.content.unlink(missing_ok=True)
             raise CorpusError(
-                f"{received.name}: cannot be saved ({error.strerror or error}); make room"
+                N_(
+                    "%(file)s: cannot be saved (%(error)s); make room",
+                    file=received.name,
+                    error=error.strerror or error,
+                )
             ) from error
         finally:
             with self._lock:
@@ -262,7 +267,7 @@ class IngestQueue:
             except RagAppError as error:
                 self._fail(batch, str(error))
             except Exception as error:
-                self._fail(batch, f"failed unexpectedly {logged(error)}")
+                self._fail(batch, unexpected(error))
         if not self._closed.is_set():
             self._corpus.merge_in_background()
 

@@ -14,13 +14,14 @@ from cachetools import LRUCache
 from indexing.documents import Document
 from indexing.files import FileReader
 from indexing.filter import OWNER
+from indexing.message import N_
 from indexing.store.file_states import FileState
 
 if TYPE_CHECKING:
     from rag_app.corpus.access import SharedCorpus
 
-GONE = "The file is no longer where it was. This is its text, as it was read."
-CHANGED = "The file has changed since it was read. This is its text, as it was then."
+GONE = N_("The file is no longer where it was. This is its text, as it was read.")
+CHANGED = N_("The file has changed since it was read. This is its text, as it was then.")
 
 
 @dataclass(frozen=True, slots=True)

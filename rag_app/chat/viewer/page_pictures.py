@@ -13,6 +13,7 @@ from cachetools import LRUCache
 from indexing.errors import UnreadableFile
 from indexing.limits import MIB, FileLimits
 from indexing.loaders.process import LoaderProcess
+from indexing.message import N_
 from rag_app.chat.viewer.original import Original
 
 WIDTHS = (700, 1400, 2100)  # pixels; a browser takes the one that its screen needs
@@ -70,7 +71,7 @@ class PagePictures:
         assert original.path is not None
         reply = self._process.pages(original.path, request)
         if not original.is_unchanged:
-            raise UnreadableFile(original.path, "has changed", "open the document again")
+            raise UnreadableFile(original.path, N_("has changed"), N_("open the document again"))
         return reply
 
     def _cached(self, cache: LRUCache[object, T], key: object, make: Callable[[], T]) -> T:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from indexing.message import N_
+
 # What browsers play, by suffix (HTML's media types, RFC 6381 and IANA's registry).
 TYPES = {
     ".mp3": "audio/mpeg",
@@ -79,15 +81,16 @@ def flaw(name: str, head: bytes) -> tuple[str, str] | None:
         head: Its first bytes, as many as `HEAD` or all.
     """
     if not head:
-        return "is empty", "check where it comes from"
+        return N_("is empty"), N_("check where it comes from")
     suffix = Path(name).suffix.lower()
     kinds, expected = _kinds(head), TYPES[suffix].partition("/")[2]
     if expected in kinds:
         return None
     if not kinds:
-        return "is not the recording that its name says", "save it again as .mp3, .m4a or .mp4"
-    ending = _KINDS.get(kinds[0]) or f".{kinds[0]}"
-    return f"holds another kind of recording than {suffix}", f"rename it to end in {ending}"
+        remedy = N_("save it again as .mp3, .m4a or .mp4")
+        return N_("is not the recording that its name says"), remedy
+    remedy = N_("rename it to end in %(suffix)s", suffix=_KINDS.get(kinds[0]) or f".{kinds[0]}")
+    return N_("holds another kind of recording than %(suffix)s", suffix=suffix), remedy
 
 
 def _kinds(head: bytes) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from indexing.errors import CorpusDamaged, CorpusError, InvalidRequest
 from indexing.filter import Filter, Scope
 from indexing.loaders.charset import one_line
+from indexing.message import N_, joined
 from indexing.text.aliases import ANY, NO_ALIASES, Alias, Aliases
 from indexing.walk import ALIAS_FILE
 from rag_app.corpus.stores import Stores
@@ -89,7 +90,9 @@ class CorpusAliases:
             known = {one.name: list(one.spellings) for one in self.all().entries}
             for each in map(_plain, spellings):
                 if not (each in known or any(each in other for other in known.values())):
-                    raise InvalidRequest(f"{each}: no alias; see: rag-app aliases")
+                    raise InvalidRequest(
+                        N_("%(spelling)s: no alias; see: rag-app aliases", spelling=each)
+                    )
                 known.pop(each, None)
                 known = {name: [one for one in of if one != each] for name, of in known.items()}
             return self._write(_checked({name: of for name, of in known.items() if of}))
@@ -125,7 +128,13 @@ class CorpusAliases:
 def _plain(text: str) -> str:
     plain = " ".join(one_line(text).split())
     if not plain or len(plain) > LONGEST or ANY in plain:
-        raise InvalidRequest(f"a spelling has 1 to {LONGEST} characters and no {ANY!r}")
+        raise InvalidRequest(
+            N_(
+                "a spelling has 1 to %(most)s characters and no %(mark)s",
+                most=LONGEST,
+                mark=repr(ANY),
+            )
+        )
     return plain
 
 
@@ -136,8 +145,10 @@ def _checked(known: dict[str, list[str]]) -> Aliases:
         for each in spellings:
             other = owners.setdefault(_plain(each), name)
             if other != name:
-                raise InvalidRequest(f"{each}: is of {other} already; remove that first")
+                reason = N_("%(spelling)s: is of %(name)s already", spelling=each, name=other)
+                raise InvalidRequest(joined([reason, N_("remove that first")]))
             if each in known:
-                raise InvalidRequest(f"{each}: is a name itself; remove that first")
+                reason = N_("%(spelling)s: is a name itself", spelling=each)
+                raise InvalidRequest(joined([reason, N_("remove that first")]))
     entries = (Alias(_plain(name), tuple(dict.fromkeys(of))) for name, of in known.items() if of)
     return Aliases(tuple(sorted(entries, key=lambda one: one.name.casefold())))

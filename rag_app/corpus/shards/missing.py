@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from generator.answer import ContextEntry
 from indexing.documents import Hit
+from indexing.message import N_
 from indexing.store.view import DocumentEntry
 from rag_app.corpus.shards.manifest import shard_of
 
@@ -43,7 +44,11 @@ def ledger_lines(
     return tuple(
         ContextEntry(
             "",
-            f"shard {name} is lost; documents not looked at: {documents[name]:,}",
+            N_(
+                "shard %(name)s is lost; documents not looked at: %(number)s",
+                name=name,
+                number=f"{documents[name]:,}",
+            ),
             tokens[name],
             0,
             tokens[name],

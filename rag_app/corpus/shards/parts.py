@@ -10,6 +10,7 @@ from indexing.documents import Document, Hit
 from indexing.errors import DocumentNotFound, InvalidRequest
 from indexing.filter import Filter
 from indexing.index.snapshot import Snapshot
+from indexing.message import N_
 from indexing.store.store import Store
 from retriever.features import Embed
 from retriever.fusion import CATCHES, EVIDENCE, RANKING_OF_EVIDENCE, RANKINGS, Ranking
@@ -122,7 +123,7 @@ class CorpusParts:
         for one in self.parts:
             if one.store.digest(id_) is not None:
                 return one.store.within(self.scope).document(id_)
-        raise DocumentNotFound(f"{id_}: no such document here; see: rag-app list")
+        raise DocumentNotFound(N_("%(name)s: no such document here; see: rag-app list", name=id_))
 
 
 def _without_collections(where: Filter | None) -> Filter | None:

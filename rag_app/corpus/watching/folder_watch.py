@@ -103,7 +103,7 @@ class FolderWatch:
         roots = [resolved(Path(folder)) for folder in self.folders]
         for root in roots:
             if isinstance(root, Failure):
-                raise InvalidRequest(f"{root.path}: {root.reason}; {root.remedy}")
+                raise InvalidRequest(str(root))
             if not is_folder(root):
                 raise InvalidRequest(f"{shown(root)}: is no folder; name the folder that it is in")
         self.folders = tuple(dict.fromkeys(root for root in roots if isinstance(root, Path)))

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import gradio as gr
 
 from indexing.errors import InvalidRequest
+from indexing.message import N_
 from rag_app.chat.language import current as language
 from rag_app.chat.language.current import speak_to
-from rag_app.chat.language.later import N_
 from rag_app.chat.page.components import (
     PRIVATE,
     Whole,

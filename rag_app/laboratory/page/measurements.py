@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import gradio as gr
 
-from indexing.error_log import logged
+from indexing.error_log import unexpected
 from indexing.errors import InvalidRequest, RagAppError, UnsupportedModel
+from indexing.message import N_
 from rag_app.chat.language.current import gettext, speak_to
 from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.page.html import failure, notice
@@ -74,7 +75,7 @@ class Measurement:
         While a run is in progress, a second caller watches that one.
         """
         if self._running.acquire(blocking=False):
-            self._status, self._report = "Waiting for another measurement to end", str
+            self._status, self._report = N_("Waiting for another measurement to end"), str
             threading.Thread(target=self._measure, args=[work], name="measure", daemon=True).start()
         while self._running.locked():
             yield notice(
@@ -89,18 +90,18 @@ class Measurement:
     def _measure(self, work: Work) -> None:
         try:
             with self._lock:
-                self._notify("Preparing")
+                self._notify(N_("Preparing"))
                 self._report = work(self._notify)
         except RagAppError as error:
             self._report = partial(failure, error)
         except Exception as error:
-            message = RagAppError(f"failed unexpectedly {logged(error)}")
+            message = RagAppError(unexpected(error))
             self._report = partial(failure, message)
         finally:
             self._running.release()
 
     def _notify(self, line: str) -> None:
-        self._status = line[:1].upper() + line[1:]
+        self._status = line if line[:1].isupper() else line[:1].upper() + line[1:]
 
 
 def needles(corpus: Path, each: int, extensions: Sequence[str], notify: Notify) -> Report:
@@ -138,7 +139,11 @@ def positions(corpus: Path, generator: str, settings: PositionSettings, notify: 
         )
         if max(len(one.prompt(model.chat, 0.0).ids) for one in probes) >= model.window:
             raise InvalidRequest(
-                f"{model.name} reads at most {model.window:,} tokens; choose fewer tokens"
+                N_(
+                    "%(model)s reads at most %(number)s tokens; choose fewer tokens",
+                    model=model.name,
+                    number=f"{model.window:,}",
+                )
             )
         reports += _reports(model, {length: probes}, notify)
     curves = tuple(curve for report in reports for curve in report.curves)
@@ -154,8 +159,15 @@ def _reports(
     from generator.ms_poe.method import MsPoE
     from rag_app.laboratory.evaluation.positions import evaluate
 
-    methods: dict[str, MsPoE | LPES | None] = {"off": None, "on, as published": MsPoE()}
+    methods: dict[str, MsPoE | LPES | None] = {N_("off"): None, N_("on, as published"): MsPoE()}
     for name, method in methods.items():
-        notify(f"measuring with about {next(iter(probes)):,} tokens of evidence, Ms-PoE {name}")
+        number, told = f"{next(iter(probes)):,}", N_("Ms-PoE %(state)s", state=name)
+        notify(
+            N_(
+                "Measuring with about %(number)s tokens of evidence, %(state)s",
+                number=number,
+                state=told,
+            )
+        )
         with suppress(UnsupportedModel):
-            yield evaluate(model, probes, methods={f"Ms-PoE {name}": method}, positions=POSITIONS)
+            yield evaluate(model, probes, methods={told: method}, positions=POSITIONS)

@@ -15,7 +15,7 @@ from langchain_tests.unit_tests import ChatModelUnitTests
 from generator.lm.causal_lm import CausalModel
 from generator.ms_poe.method import MsPoE
 from generator.ms_poe.position_method import active_settings
-from generator.prompt.chat_template import Message
+from generator.prompt.chat_template import ChatMessage
 from indexing.errors import InvalidRequest, ModelNotFound
 from indexing.models.files import DEFAULT_GENERATOR, generator_weights
 from rag_app.langchain import ChatRagApp
@@ -61,7 +61,7 @@ QUESTION = [SystemMessage("Answer in a word."), HumanMessage("What is the capita
 
 
 def test_the_answer_is_that_of_the_model(shared: CausalModel) -> None:
-    said = [Message("system", QUESTION[0].text), Message("user", QUESTION[1].text)]
+    said = [ChatMessage("system", QUESTION[0].text), ChatMessage("user", QUESTION[1].text)]
     ids = shared.chat.conversation(said).ids
     wanted = "".join(shared.stream(ids, max_new_tokens=12))
     answer = ChatRagApp(max_tokens=12).invoke(QUESTION)
@@ -120,7 +120,7 @@ def test_an_answer_ends_in_time() -> None:
 def test_ms_poe_is_applied_for_as_long_as_the_chat_model_lives(shared: CausalModel) -> None:
     method = MsPoE(r_min=1.0, r_max=1.2)
     changed = ChatRagApp(ms_poe=method, max_tokens=8)
-    ids = shared.chat.conversation([Message("user", "Name three rivers in Asia.")]).ids
+    ids = shared.chat.conversation([ChatMessage("user", "Name three rivers in Asia.")]).ids
     answer = changed.invoke("Name three rivers in Asia.")
     inner = changed._load(DEFAULT_GENERATOR)
     assert active_settings(inner.model) == method

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import InvalidRequest
 from indexing.filter import Scope
+from indexing.message import N_
 from indexing.walk import ALIAS_FILE
 from rag_app.chat.write_lock import patiently
 
@@ -39,8 +40,8 @@ class AliasList:
         if person is None or person in self.people[:1]:
             return ""
         if not self.people:
-            return "Names are kept on the server (rag-app aliases)."
-        return f"{self.people[0]} keeps names for everybody."
+            return N_("Names are kept on the server (rag-app aliases).")
+        return N_("%(name)s keeps names for everybody.", name=self.people[0])
 
     def seen_by(self, person: str | None) -> CorpusAliases:
         """The aliases; what is proposed is from documents that the person may read.
@@ -60,4 +61,6 @@ class AliasList:
             CorpusLocked: Documents are being added, and that takes long.
         """
         aliases = self.seen_by(person)
-        patiently(self.corpus, lambda: change(aliases), f"{ALIAS_FILE}: cannot be changed")
+        patiently(
+            self.corpus, lambda: change(aliases), N_("%(name)s: cannot be changed", name=ALIAS_FILE)
+        )

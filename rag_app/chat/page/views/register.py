@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,8 +13,8 @@ from gradio.blocks import Block
 
 from indexing.errors import InvalidRequest, RagAppError
 from indexing.filter import Filter, Scope
+from indexing.message import N_
 from rag_app.chat.language.current import count, gettext, speak_to
-from rag_app.chat.language.later import N_
 from rag_app.chat.page import html as view
 from rag_app.chat.page.browser_state import Updates
 from rag_app.chat.page.components import PRIVATE, html, label, saved
@@ -24,7 +24,11 @@ if TYPE_CHECKING:
     from generator.register.entry import Register
     from rag_app.chat.application import Application
 
-KINDS = {"decision": N_("Decisions"), "action": N_("Actions"), "question": N_("Open questions")}
+KINDS = {
+    "decision": N_("Decisions"),
+    "action": N_("Actions"),
+    "question": N_("Open questions"),
+}
 STATES = {
     "open": N_("Still open"),
     "confirmed": N_("Confirmed"),
@@ -122,7 +126,7 @@ def register(app: Application, tab: gr.Tab, browser: gr.BrowserState, download: 
         saved(button.click(save(form), inputs, [download, shown], **PRIVATE), download)
 
 
-def _choice(name: str, choices: dict[str, str]) -> gr.Dropdown:
+def _choice(name: str, choices: Mapping[str, str]) -> gr.Dropdown:
     """One of several, or all."""
     every = [(label("All"), ""), *((label(words), value) for value, words in choices.items())]
     return gr.Dropdown(every, value="", label=label(name), filterable=False)

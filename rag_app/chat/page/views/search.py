@@ -10,9 +10,9 @@ from starlette.concurrency import run_in_threadpool
 
 from indexing.errors import RagAppError
 from indexing.filter import Filter, Scope
+from indexing.message import N_
 from rag_app.chat.language.current import speak_to
 from rag_app.chat.language.elsewhere import translated
-from rag_app.chat.language.later import N_
 from rag_app.chat.page import html as view
 from rag_app.chat.page.components import PRIVATE, Whole, html, label, number, whole_number
 from rag_app.chat.request_limits import MAX_QUESTION
@@ -106,7 +106,7 @@ def search(app: Application, browser: gr.BrowserState) -> None:
 def _instances(corpus: CorpusReader, found: Instances, where: Filter) -> str:
     """How many places there probably are, then those of a page."""
     message, values = told(found)
-    text = view.notice(translated(message.format(**values)))
+    text = view.notice(translated(message).format(**values))
     if found.stated is not None:
         stated = view.hits(corpus, found.as_hits([found.stated]), where)
         text = view.notice(translated(STATED)) + stated + text

@@ -18,6 +18,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response
 
 from indexing.errors import DocumentNotFound, RagAppError
+from indexing.message import N_
 from rag_app.chat.language.current import speak_to
 from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.page import document_view
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from rag_app.chat.viewer.viewer import Viewer
 
 PATH = "/documents/{id_}"
-GONE = "This document is no longer in the corpus."
-HIDDEN = "This document is no longer in the corpus, or no longer shared with you."
+GONE = N_("This document is no longer in the corpus.")
+HIDDEN = N_("This document is no longer in the corpus, or no longer shared with you.")
 # Always asked for again, so that what is no longer shared is no longer shown; no page elsewhere may
 # show it at all.
 HEADERS = {"Cache-Control": "private, no-cache", "Cross-Origin-Resource-Policy": "same-origin"}

@@ -9,6 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 
 from indexing.errors import RagAppError, UnreadableFile
+from indexing.message import joined
 from rag_app.chat.language.current import speak_to
 from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.queues.disk import on_disk
@@ -36,7 +37,8 @@ def add(web: FastAPI, app: Application) -> None:
             received = await app.uploads.receive(name, request.stream(), owner=owner)
             status = await on_disk(app.ingest_queue.add, received)
         except UnreadableFile as error:
-            return JSONResponse({"error": translated(f"{error.reason}; {error.remedy}")}, 422)
+            reason = translated(joined([error.reason, error.remedy]))
+            return JSONResponse({"error": reason}, 422)
         except RagAppError as error:
             return JSONResponse({"error": translated(str(error))}, 422)
         return JSONResponse({"name": status.title, "id": status.id, "stage": status.stage}, 201)

@@ -10,60 +10,61 @@ from pathlib import Path
 
 import pytest
 
+from indexing.documents import Page
 from indexing.errors import UnreadableFile
 from indexing.filter import Filter
 from indexing.loaders import LOADERS
+from indexing.message import N_, joined, restored, stored
+from rag_app.chat.language.catalogue import catalogue
 from rag_app.chat.language.current import Language, speaking
-from rag_app.chat.language.elsewhere import MESSAGES, translated
+from rag_app.chat.language.elsewhere import WORDS, translated
+from rag_app.chat.page.quote_context import location
+from rag_app.chat.uploads import safe_path
 from rag_app.requests.occasions import nothing_in_words
 from tests.behaviour.test_bad_input import CASES, only_failure
 
 ROOT = Path(__file__).resolve().parents[4]
+PACKAGES = ("indexing", "generator", "retriever", "rag_app")
+PLACES = re.compile(r"%\((\w+)\)s").findall
 GERMAN = Language("de", "de")
 
 
 @pytest.fixture(scope="module")
 def written() -> str:
-    """All texts that the packages write, places to fill in as NUL, in lower case."""
-
-    def texts() -> Iterator[str]:
-        for package in ("indexing", "generator", "retriever", "rag_app"):
-            for file in (ROOT / package).rglob("*.py"):
-                if file.name == "elsewhere.py":
-                    continue
-                for node in ast.walk(ast.parse(file.read_text())):
-                    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                        yield node.value
-                    elif isinstance(node, ast.JoinedStr):
-                        yield "".join(
-                            str(part.value) if isinstance(part, ast.Constant) else "\0"
-                            for part in node.values
-                        )
-
-    return "\n".join(texts()).lower()
+    """All texts that the packages write, in a row."""
+    files = [file for package in PACKAGES for file in (ROOT / package).rglob("*.py")]
+    trees = (ast.parse(file.read_text()) for file in files if file.name != "elsewhere.py")
+    texts = (
+        each.value for tree in trees for each in ast.walk(tree) if isinstance(each, ast.Constant)
+    )
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
-def test_other_packages_still_write_these_messages(written: str) -> None:
-    for message in MESSAGES:
-        parts = re.split(r"%\(\w+\)s", message.replace("%%", "%").lower())
-        for part in parts:
-            if len(part) > 3:
-                assert part.strip(" ()") in written, message
+def test_other_packages_still_write_these_words(written: str) -> None:
+    assert [word for word in WORDS if not re.search(rf"\b{word}\b", written)] == []
 
 
 def test_what_is_filled_in_stays() -> None:
     with speaking(GERMAN):
-        assert translated("page 12") == "Seite 12"
-        assert translated("Budget, row 12") == "Budget, Zeile 12"
-        figures = "figures: 1 of 2 shown to the model; Ferry, page 3: A map is no longer there"
+        assert translated(Page(0, 9, 12).place) == "Seite 12"
+        assert translated(Page(0, 9, 1, "slide 4").place) == "Folie 4"
+        assert translated(Page(0, 9, 3, "row 12").place) == "Zeile 12"
+        assert translated(Page(0, 9, 3, "Budget, 2026, row 12").place) == "Budget, 2026, Zeile 12"
+        assert location(time=None, speaker=None, place="slide 4") == "Folie 4"  # as it is stored
+        for name in ("Budget, slide 4", "rows 5-7", "row", "mail from Ada, 3 March 2026"):
+            assert translated(Page(0, 9, 1, name).place) == name
+        shown = N_("figures: %(done)s of %(all)s shown to the model", done=1, all=2)
+        gone = N_("%(figure)s is no longer there", figure="Ferry, page 3: A map")
+        figures = joined([shown, gone])
         assert translated(figures) == (
             "Abbildungen: 1 von 2 dem Modell gezeigt; Ferry, page 3: A map ist nicht mehr da"
         )
-        assert translated("page 4 (read by OCR, 91 % sure)") == (
+        assert translated(Page(0, 9, 4, "", 0.91).place) == (
             "Seite 4 (durch OCR gelesen, zu 91 % sicher)"
         )
-        assert translated("a question about on, off and page 3") == "Frage zu on, off and page 3"
-        error = UnreadableFile("a.pdf", "is protected by a password", "split it")
+        read_as = N_("a question about %(titles)s", titles="on, off and page 3")
+        assert translated(read_as) == "Frage zu on, off and page 3"
+        error = UnreadableFile("a.pdf", N_("is protected by a password"), N_("split it"))
         assert translated(str(error)).startswith("a.pdf ist durch ein Passwort geschützt; teilen")
         nothing = nothing_in_words(
             Filter(since="2026-04", participants=("Ada",)), ["2026-03-01", ""]
@@ -72,8 +73,9 @@ def test_what_is_filled_in_stays() -> None:
             "Kein Dokument passt: seit 2026-04, mit Ada. Die mit Datum sind vom 2026-03-01. "
             "1 hat kein Datum."
         )
-        error = UnreadableFile("a.exe", "is of an unsupported type", "upload .txt, .md")
-        assert translated(f"{error.reason}; {error.remedy}") == (
+        with pytest.raises(UnreadableFile) as refused:
+            safe_path("a.exe")
+        assert translated(joined([refused.value.reason, refused.value.remedy])).startswith(
             "hat ein Format, das nicht gelesen werden kann; lesbar sind .txt, .md"
         )
         with pytest.raises(Exception, match="swap them") as raised:
@@ -81,67 +83,77 @@ def test_what_is_filled_in_stays() -> None:
         assert translated(str(raised.value)).endswith("vertauschen Sie die beiden")
 
 
-def test_a_message_that_is_unknown_stays_english_as_a_whole() -> None:
-    unknown = str(UnreadableFile("a.pdf", "is cursed", "split it"))
+def test_a_text_that_is_no_message_stays_as_it_is() -> None:
     with speaking(GERMAN):
-        assert translated(unknown) == unknown
-        assert translated("") == ""
-    assert translated("page 12") == "page 12"
+        assert translated("page 12") == "page 12"
+        assert translated(str(UnreadableFile("a.pdf", "is cursed", N_("split it")))) == (
+            "a.pdf is cursed; teilen Sie die Datei auf"
+        )
+        assert translated("") == translated(N_("")) == translated(joined([])) == ""
+    assert translated(Page(0, 9, 12).place) == "page 12"
+
+
+def _templates() -> Iterator[tuple[str, list[str]]]:
+    """The messages that are made in the packages, each with the names of its arguments."""
+    for package in PACKAGES:
+        for file in (ROOT / package).rglob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text())):
+                if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "N_":
+                    (template,) = node.args
+                    assert isinstance(template, ast.Constant), (file, node.lineno)
+                    assert isinstance(template.value, str)
+                    named = [keyword.arg for keyword in node.keywords]
+                    all_named = None not in named  # not with **
+                    yield (
+                        template.value,
+                        [*filter(None, named)] if all_named else PLACES(template.value),
+                    )
+
+
+def test_every_message_is_translated_with_all_that_is_filled_in() -> None:
+    templates = dict(_templates())
+    assert len(templates) > 400
+    for template, names in templates.items():
+        filled = {name: f"<{at}>" for at, name in enumerate(names)}
+        message = N_(template, **filled)  # a KeyError where one is missing
+        assert all(template.count(f"%({name})s") == 1 for name in names), template
+        assert restored(stored(message)) == message
+        with speaking(GERMAN):
+            german = translated(message)
+        assert german == gettext_of(template, filled)
+        unsaid = {name for name, value in filled.items() if value not in german}
+        assert unsaid <= {"error"}, template  # what a library says, in English, may be left out
+
+
+def gettext_of(template: str, filled: dict[str, str]) -> str:
+    """The translation by the catalogue itself, which has to have one."""
+    (german,) = [each.string for each in catalogue("de") if each.id == template]
+    assert isinstance(german, str) and german
+    return german % filled if filled else german
 
 
 FILE_ERRORS = {"UnreadableFile", "PartUnread", "OtherKind", "Failure"}
 
 
-def _of_files() -> Iterator[str]:
-    """The reasons and remedies of files that stand in loaders as they are."""
+def test_what_is_wrong_with_a_file_is_a_message() -> None:
     files = [*(ROOT / "indexing" / "loaders").rglob("*.py"), ROOT / "indexing" / "files.py"]
     for file in files:
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") in FILE_ERRORS:
-                for part in node.args[1:]:
-                    if isinstance(part, ast.Constant) and isinstance(part.value, str):
-                        yield part.value
-
-
-def test_what_is_wrong_with_a_file_is_said_in_german() -> None:
-    texts = {*_of_files()}
-    assert len(texts) > 40
-    with speaking(GERMAN):
-        english = {text for text in texts if translated(text) == text}
-    assert english == set()
+                texts = [*node.args[1:]]
+                assert not any(isinstance(text, ast.Constant | ast.JoinedStr) for text in texts), (
+                    file,
+                    node.lineno,
+                )
 
 
 @pytest.mark.parametrize("case", [*CASES, *LOADERS])
 def test_every_way_in_which_a_file_can_be_bad_is_said_in_german(case: str, tmp_path: Path) -> None:
     name, data, _ = CASES.get(case, (f"noise{case}", random.Random(7).randbytes(2000), ""))
     failure = only_failure(tmp_path / name, data)
-    english = f"{failure.reason}; {failure.remedy}"  # as the page shows it
+    english = joined([failure.reason, failure.remedy])  # as the page shows it
     with speaking(GERMAN):
         german = translated(english)
     quoted = re.compile(r"`[^`]*`")  # names of fields
     assert german != english
     assert not re.search(r"\b(?:an?|the|is|or|not|it|which)\b", quoted.sub(";", german))
-
-
-def test_what_is_wrong_with_an_attachment_is_said_with_its_name() -> None:
-    with speaking(GERMAN):
-        assert translated("its attachment a plan of 4 May.pdf is protected by a password") == (
-            "ihr Anhang a plan of 4 May.pdf ist durch ein Passwort geschützt"
-        )
-
-
-@pytest.mark.parametrize(
-    "english",
-    [
-        "It is named when the server is started (--generator).",
-        "you may not choose the model. It is named when the server is started (--generator).",
-        "/c: the choice cannot be kept (no space); check the folder's permissions",
-        "/c: the conversation cannot be saved (no space); free disk space, or check the folder's "
-        "permissions",
-    ],
-)
-def test_what_the_page_refuses_is_said_in_german(english: str) -> None:
-    with speaking(GERMAN):
-        german = translated(english)
-    assert german != english
-    assert not re.search(r"\b(?:the|is|or|cannot)\b", german)

@@ -27,7 +27,7 @@ msgstr ""
 msgid "Not found"
 msgstr "Nullo"
 
-#: rag_app/chat/language/elsewhere.py
+#: indexing/documents.py
 msgid "page %(number)s"
 msgstr "pago %(number)s"
 
@@ -44,6 +44,7 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 from rag_app.chat.language.catalogue import LANGUAGES
 from rag_app.chat.language.current import gettext, ngettext, speak_to
+from indexing.documents import Page
 from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.web.routes import languages
 from rag_app.chat.welcome.candidates import TEMPLATES
@@ -54,7 +55,7 @@ languages.add(web)
 words = TestClient(web).get("/words.js", headers=polish).text
 speak_to(polish)
 numbers = [ngettext({SKIPPED!r}, {MANY!r}, number) for number in (1, 3, 12)]
-said = [gettext("Not found"), gettext("Close"), translated("page 12"), *numbers]
+said = [gettext("Not found"), gettext("Close"), translated(Page(0, 9, 12).place), *numbers]
 print(json.dumps([LANGUAGES, said, words, [*TEMPLATES]]))
 """
 
