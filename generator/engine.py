@@ -11,9 +11,9 @@ from generator.lm.gguf.llama_cpp import WINDOW, LlamaCppModel
 from generator.lm.gguf.llama_server import INSTALL, is_installed
 from generator.lm.server.openai_server import RemoteModel
 from generator.settings import GeneratorSettings
+from indexing.message import Notify
 from indexing.models.files import DEFAULT_GENERATOR, content_hash
 from indexing.models.server.server_name import is_remote
-from indexing.notify import Notify
 
 
 def against_llama_cpp(settings: GeneratorSettings) -> str:

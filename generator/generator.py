@@ -61,8 +61,8 @@ from generator.reranking.reranker import load_reranker, reranked
 from generator.scales.cosine_scale import PACKAGED, CosineScale
 from generator.settings import GeneratorSettings
 from indexing.errors import MissingDependency
+from indexing.message import Notify
 from indexing.models.files import PACKAGED_PART
-from indexing.notify import Notify
 
 R = TypeVar("R")
 

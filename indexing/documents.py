@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from indexing.store.records.page_names import page_place, pages_read, read_by_ocr
+from indexing.page_names import page_place, pages_read, read_by_ocr
 
 NEAR = 600  # characters between a figure and a quote that are shown together, without pages
 

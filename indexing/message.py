@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
+
+Notify = Callable[[str], None]
+"""Called with one line of text, about anything that takes long."""
 
 
 class Message(str):

@@ -12,7 +12,7 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from generator.attribution.numbers import tokenize
+from generator.numbers import tokenize
 from indexing.text.english import FILLERS, LINKING_WORDS, STOP_WORDS
 from indexing.text.terms import Rarity, stem, strip_annotations, words
 

@@ -20,12 +20,12 @@ import re
 
 import numpy as np
 
-from generator.attribution.numbers import tokenize
 from generator.evidence import Vectors
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED
 from generator.extractive.question.answer_slot import asked_slot, fills
 from generator.extractive.ranking import Weights, sentence_scores
+from generator.numbers import tokenize
 from indexing.text.days.stated_date import MONTH
 from indexing.text.language import LANGUAGES
 from indexing.text.terms import topic_words, words

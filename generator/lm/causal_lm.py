@@ -18,13 +18,13 @@ from generator.ms_poe.position_method import active_settings
 from generator.prompt.chat_template import Chat
 from generator.prompt.follow_up import ConversationCache
 from indexing.errors import UnsupportedModel
+from indexing.message import Notify
 from indexing.models.device import best_device, best_dtype
 from indexing.models.files import DEFAULT_GENERATOR, Weights, generator_weights
 from indexing.models.loading import loading
 from indexing.models.runtime import keep_memory
 from indexing.models.server.server_name import is_remote
 from indexing.models.weight_changes import merge_lora
-from indexing.notify import Notify
 
 if TYPE_CHECKING:
     import torch

@@ -18,12 +18,12 @@ from generator.reader.inputs import READER_WEIGHTS, Inputs, Outputs
 from generator.reader.stretch import Stretch, stretches
 from indexing.encoder.cpu_layers import cpu_layers
 from indexing.encoder.tokenizer import load_tokenizer
+from indexing.message import Notify
 from indexing.models.device import best_device, best_dtype
 from indexing.models.files import DEFAULT_ENCODER, encoder_weights, model_files
 from indexing.models.graphs.cores import spread
 from indexing.models.graphs.graph import Graph, GraphName
 from indexing.models.graphs.graph_cache import load_or_make
-from indexing.notify import Notify
 from indexing.text.language import ENGLISH
 
 if TYPE_CHECKING:

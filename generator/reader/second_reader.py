@@ -18,8 +18,8 @@ from generator.evidence import Sentence
 from generator.reader.inputs import SECOND_WEIGHTS
 from generator.reader.reading import Reader, Reading
 from generator.reader.span_reader import SpanReader
+from indexing.message import Notify
 from indexing.models.files import content_hash, encoder_weights
-from indexing.notify import Notify
 
 _BEST = 12  # sentences of the first reading whose stretches are read again
 _SHARE = 2 / 3  # of the second reading in what both say

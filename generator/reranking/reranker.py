@@ -15,10 +15,10 @@ import numpy as np
 
 from generator.evidence import Evidence, Span
 from indexing.errors import UnsupportedModel
+from indexing.message import Notify
 from indexing.models.part import SEQUENCES, NamedPart, Part
 from indexing.models.server.json_server import JsonServer
 from indexing.models.server.server_name import is_remote
-from indexing.notify import Notify
 
 _PATH = "/rerank"
 

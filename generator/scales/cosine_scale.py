@@ -19,9 +19,9 @@ import numpy as np
 from generator.evidence import Embed, Vectors
 from generator.scales.probe_texts import ANSWERS, WORDS
 from indexing.encoder.fingerprint import WITHIN_MODEL, Fingerprint
+from indexing.message import Notify
 from indexing.models.files import DEFAULT_ENCODER
 from indexing.models.measured import measured
-from indexing.notify import Notify
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,10 @@ from indexing.encoder.fingerprint import WITHIN_MODEL, Fingerprint
 from indexing.encoder.pooling import FloatArray, unit
 from indexing.encoder.tokenizer import IntArray, Tokenize, Tokens, load_tokenizer
 from indexing.errors import RagAppError
+from indexing.message import Notify
 from indexing.models.files import Weights, encoder_weights, model_files
 from indexing.models.graphs.graph import Graph, GraphName
 from indexing.models.graphs.graph_cache import load_or_make
-from indexing.notify import Notify
 
 if TYPE_CHECKING:
     from indexing.models.graphs.graph_export import Export

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexing.errors import ModelError
-from indexing.message import N_
-from indexing.notify import Notify
+from indexing.message import N_, Notify
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock

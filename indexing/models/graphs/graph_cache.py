@@ -6,8 +6,8 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from indexing.message import Notify
 from indexing.models.graphs.graph import Graph, GraphName, load_graph
-from indexing.notify import Notify
 
 if TYPE_CHECKING:
     from indexing.models.graphs.graph_export import Export

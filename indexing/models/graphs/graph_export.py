@@ -25,6 +25,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from indexing.message import Notify
 from indexing.models.files import content_hash
 from indexing.models.graphs.graph import (
     GRAPH,
@@ -38,7 +39,6 @@ from indexing.models.graphs.graph import (
     session_options,
 )
 from indexing.models.loading import loading
-from indexing.notify import Notify
 
 log = logging.getLogger(__name__)
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexing.errors import MissingDependency
+from indexing.message import Notify
 from indexing.models.cached_folder import cache_dir, cached_folder
-from indexing.notify import Notify
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from indexing.documents import clock
 from indexing.errors import RagAppError
 from indexing.message import N_
-from indexing.store.records.page_names import page_name
+from indexing.page_names import page_name
 from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.viewer.blocks import flowing
 from rag_app.proof.standing import look_up, place_at

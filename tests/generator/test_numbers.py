@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from generator.attribution.entailment_rules import parse_sentence
-from generator.attribution.numbers import tokenize
+from generator.numbers import tokenize
 
 
 @pytest.mark.parametrize(
