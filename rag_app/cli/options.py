@@ -254,9 +254,8 @@ with_parts = gathered(
     click.option(
         "--reader",
         metavar="NAME",
-        help="Model that finds the sentences and words that answer: multilingual-e5-small (reads "
-        "the best again, in any language), or folder or hub name, for extractive question "
-        "answering.  [default: packaged]",
+        help="Model that finds the sentences and words that answer: multilingual-e5-small, "
+        "or folder or hub name, for extractive question answering.  [default: packaged]",
     ),
     click.option(
         "--verifier",
