@@ -68,9 +68,10 @@ I18N = gr.I18n(**{code: {} for code in LANGUAGES})
 
 def label(message: str) -> I18nData:
     """A message that Gradio shows in the language of the page."""
+    plain = message[:]  # orjson takes no key of a subclass of str
     for code in LANGUAGES:
-        I18N.translations[code][message] = translations(code).gettext(message)
-    return I18N(message)
+        I18N.translations[code][plain] = translations(code).gettext(plain)
+    return I18N(plain)
 
 
 def in_each_language(write: Callable[[], str]) -> I18nData:
