@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from generator.answer import Answer, ContextEntry
-from generator.request import AskRequest
+from generator.request import EVIDENCE_DOCUMENTS, AskRequest
 from indexing.encoder.encoder import Encoder
 from indexing.error_log import LOG_NAME
 from indexing.errors import CorpusNotFound, InputError, InvalidRequest, RagAppError, UnreadableFile
@@ -192,7 +192,7 @@ def test_answers_are_those_of_asking_one_by_one(corpus: Corpus, tmp_path: Path) 
             around = quote["before"] + quote["quote"] + quote["after"]
             assert around in TEXTS[str(question.document)] and quote["label"] == quote["speaker"]
         assert [one["title"] for one in each["documents"]] == [question.document]
-        assert each["error"] is None and each["settings"]["k"] == 5
+        assert each["error"] is None and each["settings"]["k"] == EVIDENCE_DOCUMENTS
     assert steps == [1, 2, 3, 4, 5, 6]
     assert (summary.asked, summary.answered, summary.failed, summary.left) == (6, 6, 0, 0)
     assert summary.per_hour == pytest.approx(6 * 3600 / summary.seconds, rel=0.01)
@@ -308,7 +308,7 @@ def test_without_a_corpus_nothing_is_asked(tmp_path: Path, encoder: Encoder) -> 
 # ---- what has changed since ----
 
 
-def changed(corpus: Corpus, questions: list[Question], out: Path, said: str, k: int = 5) -> Summary:
+def changed(corpus: Corpus, questions: list[Question], out: Path, said: str, k: int = 12) -> Summary:
     """Refused, then kept, and the refusal and the notice say why."""
     told: list[str] = []
     with pytest.raises(InvalidRequest, match=said):
@@ -325,7 +325,7 @@ def test_other_settings_are_noticed(corpus: Corpus, tmp_path: Path) -> None:
     out = tmp_path / "a.jsonl"
     run(corpus, ASKED[:3], out)
     assert (
-        changed(corpus, ASKED[:3], out, r"3 answers .*other settings \(k was 5, is 2\)", 2).asked
+        changed(corpus, ASKED[:3], out, r"3 answers .*other settings \(k was 12, is 2\)", 2).asked
         == 0
     )
     again = run(corpus, ASKED[:3], out, options=BatchOptions({"k": 2}, changed="ask"))
@@ -338,7 +338,7 @@ def test_other_documents_are_noticed(tmp_path: Path, encoder: Encoder) -> None:
     corpus.add_documents(document(text, name=name) for name, text in TEXTS.items())
     questions = [*ASKED[:3], Question("all", "Who found probe 2?")]
     run(corpus, questions, out)
-    corpus.add_text("Ana: Probe 1 was lost for ever.", name="lake 1")
+    corpus.add_text("Ana: Dee found probe 1, and it was lost for ever.", name="lake 1")
     changed(corpus, questions, out, "2 answers were made before the documents changed")
     again = run(corpus, questions, out, options=BatchOptions(changed="ask"))
     assert again.asked == 2 and "lost for ever" in lines(out)[1]["answer"]
@@ -379,7 +379,7 @@ def test_a_shorter_file_of_questions_deletes_no_answer(
     run(corpus, ASKED[4:], out, options=BatchOptions({"k": 2}, changed="ask"), notify=told.append)
     assert told[-1].endswith("; 2 asked again, the others kept")
     assert {each["id"]: each["settings"]["k"] for each in lines(out)} == {
-        **{one.id: 5 for one in ASKED[:4]},
+        **{one.id: EVIDENCE_DOCUMENTS for one in ASKED[:4]},
         **{one.id: 2 for one in ASKED[4:]},
     }
 
@@ -407,7 +407,7 @@ def test_documents_that_change_between_two_runs_of_the_command(
     first = {each["id"]: each for each in lines(out)}
     assert command().exit_code == 0 and lines(out) == list(first.values())
 
-    files["lake 1"].write_text("Ana: Probe 1 was lost for ever.")
+    files["lake 1"].write_text("Ana: Dee found probe 1, and it was lost for ever.")
     with Corpus(folder, encoder=encoder) as corpus:
         corpus.add([files["lake 1"]])
         corpus.remove(["lake-3"])

@@ -11,6 +11,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from generator.request import EVIDENCE_DOCUMENTS
 from indexing.encoder.encoder import Encoder
 from indexing.errors import InvalidRequest
 from indexing.files import document
@@ -42,7 +43,7 @@ def test_flags_over_environment_over_file_over_defaults(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = ["ask", "Why?"]
-    assert taken(words, monkeypatch)["k"] == 5
+    assert taken(words, monkeypatch)["k"] == EVIDENCE_DOCUMENTS
     (here / "rag-app.toml").write_text("k = 6\n")
     assert taken(words, monkeypatch)["k"] == 6
     (here / "rag-app.toml").write_text("k = 6\n[ask]\nk = 7\n")
