@@ -308,7 +308,9 @@ def test_without_a_corpus_nothing_is_asked(tmp_path: Path, encoder: Encoder) -> 
 # ---- what has changed since ----
 
 
-def changed(corpus: Corpus, questions: list[Question], out: Path, said: str, k: int = 12) -> Summary:
+def changed(
+    corpus: Corpus, questions: list[Question], out: Path, said: str, k: int = 12
+) -> Summary:
     """Refused, then kept, and the refusal and the notice say why."""
     told: list[str] = []
     with pytest.raises(InvalidRequest, match=said):
