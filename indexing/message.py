@@ -33,6 +33,14 @@ class Message(str):
     def __str__(self) -> str:
         return self
 
+    def without(self, text: str) -> Self:
+        """The message, that text left out of all that is filled in."""
+        left = {
+            name: one.without(text) if isinstance(one, Message) else one.replace(text, "")
+            for name, one in self.arguments.items()
+        }
+        return type(self)(self.template, **left)
+
     def __getnewargs_ex__(self) -> tuple[tuple[str], Mapping[str, str]]:
         return (self.template,), self.arguments
 

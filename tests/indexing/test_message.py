@@ -31,6 +31,12 @@ def test_it_is_its_english_text() -> None:
     assert joined([PAGE, BOTH], ", ") == "page 12, page 12 is 91 % sure"
 
 
+def test_a_text_is_left_out_of_what_is_filled_in() -> None:
+    note = joined([N_("same as %(path)s in up/", path="up/a/b.txt"), PAGE])
+    assert note.without("up/") == "same as a/b.txt in up/; page 12"
+    assert parts(note.without("nowhere")) == parts(note)
+
+
 def test_its_parts_are_kept_by_copies_processes_and_errors() -> None:
     error = UnreadableFile("a.txt", BOTH, N_("split it"))
     sent = pickle.loads(pickle.dumps(error))

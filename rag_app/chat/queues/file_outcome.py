@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from indexing.message import N_, Message, joined
+from indexing.message import N_, joined
 from rag_app.chat.upload_records import Stage
 from rag_app.chat.viewer.recording import recording
 
@@ -76,15 +76,7 @@ def outcome(
         stage = "failed"
     elif duplicates:
         stage = "duplicate"
-    return stage, _without(notes, f"{path.parent.as_posix()}/")
-
-
-def _without(text: str, folder: str) -> str:
-    """A text without the name of a folder; a message is one still."""
-    if not isinstance(text, Message):
-        return text.replace(folder, "")
-    parts = {name: _without(value, folder) for name, value in text.arguments.items()}
-    return Message(text.template, **parts)
+    return stage, notes.without(f"{path.parent.as_posix()}/")
 
 
 def _concerns(name: str, path: str) -> bool:
