@@ -20,6 +20,8 @@ from indexing.encoder.encoder import Encoder
 from indexing.error_log import LOG_NAME
 from indexing.ocr.reading import OcrSettings
 from rag_app.chat.document_list import DocumentList
+from rag_app.chat.language.current import speaking, usual
+from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.page import html as view
 from rag_app.chat.queues import ingest_queue
 from rag_app.chat.queues.batch import BATCH_BYTES
@@ -75,6 +77,9 @@ def test_each_file_has_its_own_end(corpus: Corpus) -> None:
         "e.pdf": "failed",
     }
     assert "is empty" in statuses["c.txt"].note
+    with speaking(usual("de")):
+        assert translated(statuses["c.txt"].note).startswith("ist leer; entfernen")
+        assert translated(statuses["b.txt"].note).startswith("hat denselben Inhalt wie a.txt")
     assert len(corpus.documents()) == 1
     queue.clear()
     close(queue)
