@@ -9,7 +9,7 @@ reader it is one of how well the sentence fits that fits best: its cosine with t
 half of how much of what the question is about occurs in it or right beside it, in these words or
 in similar ones, or is the name of who says it. Either way it falls to nothing where none fits.
 
-The first two are fitted on eight of the folders of strangers, and on questions of other folders
+The first two are fitted on the folders of strangers to develop on
 (training/reader/fit_abstention.py); the other two, and where sentences begin to fit, by hand.
 """
 

@@ -32,7 +32,7 @@ from sklearn.linear_model import LogisticRegression
 from generator.evidence import Sentence
 from generator.extractive import abstention, ranking, selector, short_answer
 from generator.extractive.features import SentenceFeatures
-from generator.extractive.fitted import FITTED_FILE
+from generator.extractive.fitted import FITTED, FITTED_FILE
 from generator.extractive.ranking import Weights
 from generator.reader.inputs import READER_WEIGHTS
 from generator.reader.reading import Reader, Reading, Words
@@ -40,7 +40,6 @@ from rag_app.laboratory.evaluation.short_answers import word_f1
 from rag_app.progress import track
 
 WITHHELD = 0.05  # of the answerable questions, where near misses are counted
-BY_DEFAULT = 0.02  # of the answerable questions of any source, at most
 SHARES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)  # probabilities that are enough
 ENOUGH = 0.8
 SHOWN = (0.25, 0.3, 0.4, 0.5)  # probabilities of words, from the least at which they stand out
@@ -316,16 +315,18 @@ def main(
 
 
 def report(sets: Mapping[str, Sequence[Read]], sentence: Weights, out: Path) -> None:
-    """Fit what follows from the sentences' weights; print and write it."""
+    """Fit what follows from the sentences' weights; print and write it.
+
+    When nothing is answered is left as it is: `fit_abstention.py` fits that on folders.
+    """
     answered = {source: [one for one in every if one.answerable] for source, every in sets.items()}
     good = {source: [one.asked.features for one in every] for source, every in answered.items()}
     bad = {source: _bad(every) for source, every in sets.items()}
-    answerable = fit_answerable(good, bad, sentence)
     unread = fit_answerable(_unread(good), _unread(bad), sentence)
-    right = {source: _likely(each, answerable, sentence) for source, each in good.items()}
-    below = _threshold(right)
+    below = FITTED.abstain_below
+    right = {source: _likely(each, sentence) for source, each in good.items()}
     for source, each in right.items():
-        others = _likely(bad[source], answerable, sentence)
+        others = _likely(bad[source], sentence)
         auc = np.mean([(a > others) + 0.5 * (a == others) for a in each])
         at = np.quantile(each, WITHHELD)
         click.echo(
@@ -333,7 +334,7 @@ def report(sets: Mapping[str, Sequence[Read]], sentence: Weights, out: Path) -> 
             f"at {below:.3f} wrongly {100 * (each < below).mean():.1f} %, "
             f"rightly {100 * (others < below).mean():.1f} %"
         )
-    wrong = {source: _likely(each, answerable, sentence) for source, each in bad.items()}
+    wrong = {source: _likely(each, sentence) for source, each in bad.items()}
     click.echo(f"reliability: {reliability(right, wrong)}")
     short = fit_short(sets, sentence)
     for source, every in answered.items():
@@ -341,11 +342,9 @@ def report(sets: Mapping[str, Sequence[Read]], sentence: Weights, out: Path) -> 
         shown = [100 * (best.probability(short) >= above) for above in SHOWN for best, _ in found]
         means = " ".join(f"{fmean(each):.0f}" for each in np.array_split(shown, len(SHOWN)))
         click.echo(f"{source}: F1 {100 * fmean(f1 for _, f1 in found):.1f}, shown {means}")
-    values = {
+    values = json.loads(FITTED_FILE.read_text(encoding="utf-8")) | {
         "sentence": sentence,
-        "answerable": answerable,
         "answerable_unread": unread,
-        "abstain_below": round(below, 3),
         "short": short,
         "short_above": SHOWN[0],
         "short_above_open": SHOWN[-1],
@@ -358,18 +357,6 @@ def _unread(
     every: Mapping[str, Sequence[SentenceFeatures]],
 ) -> dict[str, list[SentenceFeatures]]:
     return {name: [replace(one, reading=None) for one in each] for name, each in every.items()}
-
-
-def _threshold(right: Mapping[str, NDArray[np.float64]]) -> float:
-    """The probability below which 2 % of the answerable are, every source with the same weight.
-
-    Few, because calibration carries over badly to texts of another kind.
-    """
-    every = np.concatenate(list(right.values()))
-    shares = np.concatenate([np.full(len(each), 1 / len(each)) for each in right.values()])
-    order = np.argsort(every)
-    held = np.cumsum(shares[order]) / shares.sum()
-    return float(every[order][int(np.searchsorted(held, BY_DEFAULT))])
 
 
 def reliability(
@@ -394,12 +381,11 @@ def _bad(every: Sequence[Read]) -> list[SentenceFeatures]:
     return near or [each for each in left if each is not None]
 
 
-def _likely(
-    every: Sequence[SentenceFeatures], answerable: Weights, sentence: Weights
-) -> NDArray[np.float64]:
-    """The probability of an answer, of each."""
+def _likely(every: Sequence[SentenceFeatures], sentence: Weights) -> NDArray[np.float64]:
+    """The probability of an answer, of each, with the weights that `fit_abstention.py` fitted."""
+    weights = FITTED.answerable
     rows = [abstention.answer_features(one, sentence) for one in every]
-    totals = [sum(answerable[k] * v for k, v in row.items()) + answerable["bias"] for row in rows]
+    totals = [sum(weights[k] * v for k, v in row.items()) + weights["bias"] for row in rows]
     related = np.array([abstention.relatedness(one) for one in every])
     return np.asarray(related / (1 + np.exp(-np.array(totals))))
 
