@@ -21,7 +21,7 @@ from rag_app.progress import bar
 from rag_app.short_answer import Emphasis, answer_lines, quote_emphasis
 
 if TYPE_CHECKING:
-    from generator.answer import Answer, Citation
+    from generator.answer import Answer, Citation, ContextEntry
     from generator.position_check import PositionCheck
     from indexing.index_report import IndexReport
     from indexing.index_report import Progress as Step
@@ -160,9 +160,7 @@ def sources(answer: Answer, *, explain: bool = False) -> None:
     for sentence in answer.unsupported:
         say(f"No support found for: {flow(sentence)}")
     say("")
-    for entry in answer.context:
-        read = f"read {entry.kept:,} of {entry.tokens:,} tokens"
-        say(f"{field(entry.title)}" if entry.was_lost else f"{read} of {field(entry.title)}")
+    _read(answer.context)
     if (shown := answer.configuration.get("shown")) and not explain:
         say(flow(shown))
     if (figures := answer.configuration.get("figures")) and not explain:
@@ -173,6 +171,17 @@ def sources(answer: Answer, *, explain: bool = False) -> None:
         how(answer)
     spent = ", ".join(f"{name} {value:.2f} s" for name, value in answer.seconds.items())
     say(f"time: {spent}")
+
+
+def _read(context: Sequence[ContextEntry]) -> None:
+    """How much of each document was read; those of which nothing was, and lost ones, by name."""
+    for entry in context:
+        if entry.was_lost:
+            say(field(entry.title))
+        elif entry.kept:
+            say(f"read {entry.kept:,} of {entry.tokens:,} tokens of {field(entry.title)}")
+    if unread := [field(one.title) for one in context if not (one.kept or one.was_lost)]:
+        say(f"found, but nothing of it read: {'; '.join(unread)}")
 
 
 def cited(citation: Citation, label: str, quote: Emphasis, check: str = "") -> None:
