@@ -207,7 +207,7 @@ def fields_of(surface: Surface, act: Act) -> Iterator[RequestField]:
 
 
 def request_field(name: str) -> RequestField:
-    """The field of a name."""
+    """The field of a name; of `k`, whose default a question has for itself, that of a search."""
     return next(one for one in REQUEST_FIELDS if one.name == name)
 
 

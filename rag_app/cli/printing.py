@@ -175,12 +175,13 @@ def sources(answer: Answer, *, explain: bool = False) -> None:
 
 def _read(context: Sequence[ContextEntry]) -> None:
     """How much of each document was read; those of which nothing was, and lost ones, by name."""
+    unread = [field(one.title) for one in context if one.document and not one.kept]
     for entry in context:
         if entry.was_lost:
             say(field(entry.title))
-        elif entry.kept:
+        elif entry.kept or not entry.document:
             say(f"read {entry.kept:,} of {entry.tokens:,} tokens of {field(entry.title)}")
-    if unread := [field(one.title) for one in context if not (one.kept or one.was_lost)]:
+    if unread:
         say(f"found, but nothing of it read: {'; '.join(unread)}")
 
 

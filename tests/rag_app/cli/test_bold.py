@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from generator.answer import Answer, Citation, ShortAnswer
+from generator.answer import CONVERSATION, Answer, Citation, ContextEntry, ShortAnswer
 from rag_app.cli import printing
 from rag_app.cli.bold import filled, in_bold
 from rag_app.short_answer import Emphasis, emphasis
@@ -103,3 +103,20 @@ def test_closest_passages_are_told_from_an_answer(capsys: pytest.CaptureFixture[
     assert "Closest passages (related, but not an answer):\n  - 00:01:01, Ann, D, " in said
     assert '    "It starts at nine o\'clock."\n    /d.txt\n' in said
     assert "[1]" not in said and "may not support" not in said
+
+
+def test_documents_of_which_nothing_was_read_are_named_together(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    parts = [("a", "A", 7, 3), ("b", "B", 5, 0), ("", CONVERSATION, 9, 0), ("c", "C", 1, 0)]
+    context = tuple(ContextEntry(*one, one[2] - one[3]) for one in parts)
+    printing.sources(
+        Answer("Who?", "\u2026", context=(*context, ContextEntry("", "lost", 0, 0, 0)))
+    )
+    assert capsys.readouterr().out.split("\n")[2:-2] == [
+        "",
+        "read 3 of 7 tokens of A",
+        f"read 0 of 9 tokens of {CONVERSATION}",
+        "lost",
+        "found, but nothing of it read: B; C",
+    ]
