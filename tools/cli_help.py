@@ -19,6 +19,8 @@ from rag_app.cli.main import main
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "cli.md"
 SHARED_BY = 3
 """An option of at least so many commands, the same in each, is described once."""
+AS_IN = 3
+"""A command that shares at least so many other options with one above it refers to that one."""
 TOP = """\
 # Commands
 
@@ -53,7 +55,8 @@ def page() -> str:
         row[0]: row for row, commands in reversed(counts.most_common()) if commands >= SHARED_BY
     }
     shared = sorted(often.values())
-    sections = [_section(context, shared) for context in contexts]
+    homes = _homes(contexts, shared)
+    sections = [_section(context, shared, homes) for context in contexts]
     return "\n".join([TOP, *sections, "## Shared options\n", *map(_line, shared), ""])
 
 
@@ -68,10 +71,27 @@ def _contexts(context: click.Context) -> Iterator[click.Context]:
 
 
 def _options(context: click.Context) -> list[Row]:
-    """What help says of each option of a command."""
-    options = context.command.get_params(context)
+    """What help says of each option of a command but of `--help`."""
+    helps = context.help_option_names
+    options = [each for each in context.command.get_params(context) if each.opts != helps]
     rows = (each.get_help_record(context) for each in options if isinstance(each, click.Option))
-    return [(name, " ".join(text.split())) for name, text in filter(None, rows)]
+    return [
+        (name.replace(" RANGE", ""), " ".join(text.split())) for name, text in filter(None, rows)
+    ]
+
+
+def _homes(contexts: list[click.Context], shared: list[Row]) -> dict[str, dict[Row, str]]:
+    """Of each command, its options that a command above it describes, with that command."""
+    first: dict[Row, str] = {}
+    homes = {}
+    for context in contexts:
+        path = context.command_path
+        own = [row for row in _options(context) if row not in shared]
+        above = {row: first[row] for row in own if row in first}
+        counts = Counter(above.values())
+        homes[path] = {row: home for row, home in above.items() if counts[home] >= AS_IN}
+        first = dict.fromkeys(own, path) | first
+    return homes
 
 
 def _line(row: Row) -> str:
@@ -86,21 +106,45 @@ def _escaped(text: str) -> str:
     return "`".join(parts)
 
 
-def _section(context: click.Context, shared: list[Row]) -> str:
+def _section(context: click.Context, shared: list[Row], homes: dict[str, dict[Row, str]]) -> str:
     """Usage, description, the command's own options, and the names of those that it shares."""
     command = context.command
     options = _options(context)
+    elsewhere = homes[context.command_path]
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     text = _escaped(command.help or "")
     lines = [f"## {context.command_path}\n", f"`{usage}`\n", f"{text}\n"]
     if isinstance(command, click.Group):
-        place = context.command_path.replace(" ", "-")
+        place = _anchor(context.command_path)
         links = (f"[{name}](#{place}-{name})" for name in command.list_commands(context))
         lines.append("Commands: " + ", ".join(links) + ".\n")
-    own = [row for row in options if row not in shared]
+    own = [row for row in options if row not in shared and row not in elsewhere]
     lines += [*map(_line, own), *([""] if own else [])]
-    also = [f"`{row[0].split()[0].rstrip(',')}`" for row in options if row in shared]
-    return "\n".join([*lines, f"Also {', '.join(also)}: [shared options](#shared-options).\n"])
+    also = [*_as_in(elsewhere), *_shared([row for row in options if row in shared])]
+    return "\n".join([*lines, *([" ".join(also) + "\n"] if also else [])])
+
+
+def _as_in(elsewhere: dict[Row, str]) -> Iterator[str]:
+    """The options that commands above describe, a sentence for each of these commands."""
+    for home in dict.fromkeys(elsewhere.values()):
+        names = _names([row for row, command in elsewhere.items() if command == home])
+        yield f"As in [{home}](#{_anchor(home)}): {names}."
+
+
+def _shared(rows: list[Row]) -> Iterator[str]:
+    """A sentence on those of the shared options, if any, that a command takes."""
+    if rows:
+        yield f"Also [{_names(rows)}](#shared-options)."
+
+
+def _anchor(command: str) -> str:
+    """What a link to the section of a command names."""
+    return command.replace(" ", "-")
+
+
+def _names(rows: list[Row]) -> str:
+    """The names of options, without their values."""
+    return ", ".join(f"`{name.split()[0].rstrip(',')}`" for name, _ in rows)
 
 
 def check() -> int:

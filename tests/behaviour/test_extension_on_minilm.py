@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
 
 from indexing.extension import extend, recognise, restore
 from tests.conftest import SAMPLES
@@ -51,6 +52,24 @@ def test_interpolation(minilm: SentenceTransformer) -> None:
     np.testing.assert_allclose(got[0], expected / np.linalg.norm(expected), atol=1e-5)
     np.testing.assert_allclose(got[1], untouched[1], atol=1e-6)
     np.testing.assert_array_equal(minilm.encode(texts), untouched)
+
+
+def test_an_extended_model_is_evaluated_like_any_other(minilm: SentenceTransformer) -> None:
+    """By sentence-transformers' own evaluator, which calls `encode` as it does of any model."""
+    texts = {"late": "word " * 600 + ENGLISH, "other": "word " * 600 + "The roof leaks . " * 30}
+    texts |= {"short": "We agreed to spend twelve euros ."}
+    query = "How much may the remote control cost ?"
+    extend(minilm, "gp", max_length=2048)
+    evaluator = InformationRetrievalEvaluator(
+        queries={"q": query}, corpus=texts, relevant_docs={"q": {"late"}}, show_progress_bar=False
+    )
+    scores = evaluator(minilm)
+    cosines = minilm.encode(list(texts.values())) @ minilm.encode(query)
+    restore(minilm)
+    rank = 1 + int((cosines > cosines[0]).sum())
+    assert scores[f"{evaluator.name}_cosine_ndcg@10".lstrip("_")] == pytest.approx(
+        1 / np.log2(rank + 1)
+    )
 
 
 def test_windows(minilm: SentenceTransformer) -> None:
