@@ -19,7 +19,7 @@ from rag_app.cli.main import main
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "cli.md"
 SHARED_BY = 3
 """An option of at least so many commands, the same in each, is described once."""
-AS_IN = 3
+AS_IN = 2
 """A command that shares at least so many other options with one above it refers to that one."""
 TOP = """\
 # Commands
@@ -107,21 +107,26 @@ def _escaped(text: str) -> str:
 
 
 def _section(context: click.Context, shared: list[Row], homes: dict[str, dict[Row, str]]) -> str:
-    """Usage, description, the command's own options, and the names of those that it shares."""
+    """Arguments, description, the command's own options, and the names of those that it shares."""
     command = context.command
     options = _options(context)
     elsewhere = homes[context.command_path]
-    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
-    text = _escaped(command.help or "")
-    lines = [f"## {context.command_path}\n", f"`{usage}`\n", f"{text}\n"]
+    arguments = [each for each in command.collect_usage_pieces(context) if each != "[OPTIONS]"]
+    usage = [f"`{' '.join([context.command_path, *arguments])}`\n"] if arguments else []
+    lines = [f"## {context.command_path}\n", *usage, f"{_escaped(command.help or '')}\n"]
     if isinstance(command, click.Group):
-        place = _anchor(context.command_path)
-        links = (f"[{name}](#{place}-{name})" for name in command.list_commands(context))
-        lines.append("Commands: " + ", ".join(links) + ".\n")
+        lines.append(f"Commands: {', '.join(_commands(context, command))}.\n")
     own = [row for row in options if row not in shared and row not in elsewhere]
     lines += [*map(_line, own), *([""] if own else [])]
     also = [*_as_in(elsewhere), *_shared([row for row in options if row in shared])]
     return "\n".join([*lines, *([" ".join(also) + "\n"] if also else [])])
+
+
+def _commands(context: click.Context, group: click.Group) -> Iterator[str]:
+    """The names of a group's commands; of the whole program, each with a link to its section."""
+    place = _anchor(context.command_path)
+    for name in group.list_commands(context):
+        yield name if context.parent else f"[{name}](#{place}-{name})"
 
 
 def _as_in(elsewhere: dict[Row, str]) -> Iterator[str]:

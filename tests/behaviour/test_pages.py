@@ -56,7 +56,7 @@ def test_the_readme_is_one_screen() -> None:
 
 
 def test_the_manual_is_short() -> None:
-    assert sum(len((ROOT / page).read_bytes()) for page in MANUAL) <= 145_000
+    assert sum(len((ROOT / page).read_bytes()) for page in MANUAL) <= 119_600
 
 
 def test_every_folder_of_the_packages_is_in_the_architecture_and_no_other() -> None:
