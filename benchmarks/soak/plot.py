@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from xml.sax.saxutils import escape
+from io import StringIO
+from itertools import cycle
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP = 860, 190, 62, 190, 34  # pixels; the first two of one panel
 COLOURS = ("#0f766e", "#b45309", "#7c3aed", "#be123c", "#475569", "#0369a1", "#65a30d", "#db2777")
 
 Point = tuple[float, float]
@@ -30,36 +29,6 @@ class Panel:
     series: Sequence[Series]
     logarithmic: bool = False
 
-    def scale(self) -> tuple[float, float]:
-        """The least and the greatest value that are drawn."""
-        values = [y for each in self.series for _, y in each.points] or [1.0]
-        if self.logarithmic:
-            least, greatest = max(min(values), 1e-3), max(*values, 1e-2)
-            lower = math.floor(math.log10(least))
-            return 10**lower, 10 ** max(math.ceil(math.log10(greatest)), lower + 1)
-        step = _step(max(*values, 1.0))
-        return 0.0, step * math.ceil(max(*values, 1.0) / step)
-
-    def ticks(self) -> list[float]:
-        """Values that are marked."""
-        least, greatest = self.scale()
-        if self.logarithmic:
-            return [
-                10.0**each
-                for each in range(round(math.log10(least)), round(math.log10(greatest)) + 1)
-            ]
-        step = _step(greatest)
-        return [step * number for number in range(round(greatest / step) + 1)]
-
-    def share(self, value: float) -> float:
-        """How far up a value lies: 0 at the bottom, 1 at the top."""
-        least, greatest = self.scale()
-        if self.logarithmic:
-            least, greatest, value = (
-                math.log10(each) for each in (least, greatest, max(value, least))
-            )
-        return (value - least) / (greatest - least)
-
 
 def draw(panels: Sequence[Panel], *, minutes: float, marks: Sequence[float] = ()) -> str:
     """An SVG file.
@@ -69,57 +38,26 @@ def draw(panels: Sequence[Panel], *, minutes: float, marks: Sequence[float] = ()
         minutes: The length of the time axis.
         marks: Minutes that a vertical line marks in each panel.
     """
-    height = len(panels) * HEIGHT + 24
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
-        'font-family="system-ui, sans-serif" font-size="11" fill="#292524">',
-        f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
-    ]
-    for number, panel in enumerate(panels):
-        parts += [
-            f'<g transform="translate(0 {number * HEIGHT})">',
-            *_panel(panel, minutes, marks),
-            "</g>",
-        ]
-    return "\n".join([*parts, "</svg>", ""])
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
 
-
-def _panel(panel: Panel, minutes: float, marks: Sequence[float]) -> Iterator[str]:
-    right, bottom = WIDTH - RIGHT, HEIGHT - 12
-
-    def x(minute: float) -> float:
-        return round(LEFT + (right - LEFT) * minute / minutes, 1)
-
-    def y(value: float) -> float:
-        return round(bottom - (bottom - TOP) * panel.share(value), 1)
-
-    yield f'<text x="{LEFT}" y="20" font-size="13" font-weight="600">{escape(panel.title)}</text>'
-    for value in panel.ticks():
-        yield f'<path d="M{LEFT} {y(value)}H{right}" stroke="#e7e5e4"/>'
-        yield f'<text x="{LEFT - 6}" y="{y(value) + 4}" text-anchor="end">{value:,g}</text>'
-    step = _step(minutes)
-    for number in range(int(minutes / step) + 1):
-        at = step * number
-        yield f'<text x="{x(at)}" y="{bottom + 15}" text-anchor="middle">{at:g}</text>'
-    for minute in marks:
-        yield f'<path d="M{x(minute)} {TOP}V{bottom}" stroke="#a8a29e" stroke-dasharray="3 3"/>'
-    for number, series in enumerate(panel.series):
-        colour = COLOURS[number % len(COLOURS)]
-        places = [(x(minute), y(value)) for minute, value in series.points]
-        if series.joined:
-            line = " ".join(f"{a},{b}" for a, b in places)
-            yield f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="1.5"/>'
+    figure = Figure(figsize=(8.6, 2 * len(panels)), layout="constrained")
+    for panel, axes in zip(panels, figure.subplots(len(panels), squeeze=False)[:, 0], strict=True):
+        for series, colour in zip(panel.series, cycle(COLOURS), strict=False):
+            x, y = zip(*series.points, strict=True) if series.points else ((), ())
+            style = "-" if series.joined else "."
+            axes.plot(x, y, style, color=colour, markersize=3, label=series.name)
+        for minute in marks:
+            axes.axvline(minute, color="#a8a29e", linestyle="--")
+        if panel.logarithmic:
+            axes.set_yscale("log")
         else:
-            yield from (
-                f'<circle cx="{a}" cy="{b}" r="1.8" fill="{colour}" fill-opacity=".65"/>'
-                for a, b in places
-            )
-        top = TOP + 8 + 16 * number
-        yield f'<circle cx="{right + 16}" cy="{top - 4}" r="4" fill="{colour}"/>'
-        yield f'<text x="{right + 26}" y="{top}">{escape(series.name)}</text>'
-
-
-def _step(greatest: float) -> float:
-    """The round number of which three to seven make up the greatest value."""
-    power = 10.0 ** math.floor(math.log10(greatest))
-    return next(power * each for each in (0.2, 0.5, 1.0, 2.0) if greatest / (power * each) <= 7)
+            axes.set_ylim(bottom=0)
+        axes.set_xlim(0, minutes)
+        axes.grid(axis="y", color="#e7e5e4")
+        axes.set_title(panel.title, loc="left")
+        axes.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+    written = StringIO()
+    with rc_context({"svg.fonttype": "none"}):
+        figure.savefig(written, format="svg")
+    return written.getvalue()

@@ -27,6 +27,7 @@ from benchmarks.soak.tab import Tab
 from benchmarks.soak.users import Action, Material, User, credentials
 from rag_app.cli.options import print_result, with_json
 from rag_app.corpus.corpus import Corpus
+from rag_app.laboratory.evaluation.pictures.heatmap import require_matplotlib
 from rag_app.progress import bar
 
 CHECKPOINT = 30  # samples
@@ -351,6 +352,8 @@ def command(
     as_json: bool,
 ) -> None:
     """Let users ask, search, upload and remove while a server is restarted at some minutes."""
+    if out is not None:
+        require_matplotlib()
     plan = Plan(
         60 * minutes,
         users,

@@ -28,7 +28,7 @@ class MarginalSettings:
     Attributes:
         passages: Most passages that are read.
         temperature: What retrieval scores are divided by before they are shares; fitted on the
-            gold turns of QMSum's training questions (`python -m benchmarks prior-temperature`).
+            gold turns of QMSum's training questions (docs/notebook/experiments.md).
         prune: Under RAG-Sequence, a passage with less posterior than this is read no further.
         thorough: RAG-Sequence answers of at most so many tokens are chosen among what each
             passage alone would have answered.
