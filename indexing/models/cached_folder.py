@@ -84,7 +84,7 @@ def _made(target: Path, make: Callable[[Path], None], doing: str, notify: Notify
     with lock:
         if not target.is_dir():
             _tell(f"{doing} once, into {target}", notify)
-            _make_whole(target, make)
+            make_whole(target, make)
     return target
 
 
@@ -105,8 +105,8 @@ def _tell(line: str, notify: Notify | None) -> None:
         notify(line)
 
 
-def _make_whole(target: Path, make: Callable[[Path], None]) -> None:
-    """Write beside `target`, flush to disk, rename. The caller holds the lock."""
+def make_whole(target: Path, make: Callable[[Path], None]) -> None:
+    """Write beside `target`, flush to disk, rename. The caller holds a lock."""
     part = target.with_name(target.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir()

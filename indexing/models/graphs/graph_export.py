@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import shutil
 import threading
 import time
@@ -26,6 +25,7 @@ import torch
 from torch import Tensor, nn
 
 from indexing.message import Notify
+from indexing.models.cached_folder import make_whole
 from indexing.models.files import content_hash
 from indexing.models.graphs.graph import (
     GRAPH,
@@ -95,18 +95,12 @@ def make_graph(
 
 
 def _make(target: Path, export: Export, name: str) -> Graph:
-    draft = target.with_suffix(".draft")
-    shutil.rmtree(draft, ignore_errors=True)
-    draft.mkdir()
-    try:
+    def write(draft: Path) -> None:
         _write(draft, export)
         read_graph(draft)
-        for file in draft.iterdir():
-            _flush(file)
-        shutil.rmtree(target, ignore_errors=True)
-        draft.rename(target)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+
+    shutil.rmtree(target, ignore_errors=True)  # what cannot be relied on
+    make_whole(target, write)
     _drop_unused(target, name)
     return read_graph(target)
 
@@ -166,8 +160,3 @@ def _drop_unused(target: Path, name: str) -> None:
         old = time.time() - other.stat().st_mtime > _UNUSED
         if old and other.is_dir() and other != target:
             shutil.rmtree(other, ignore_errors=True)
-
-
-def _flush(file: Path) -> None:
-    with file.open("r+b") as handle:
-        os.fsync(handle.fileno())

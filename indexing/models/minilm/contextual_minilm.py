@@ -9,12 +9,8 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from indexing.models.minilm.variant import Variant
-
-if TYPE_CHECKING:
-    pass
 
 CONFIGURATION = {
     "architectures": ["ContextualBert"],

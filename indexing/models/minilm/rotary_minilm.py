@@ -12,13 +12,10 @@ kept whole.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from indexing.models.loading import loading
 from indexing.models.minilm.variant import WINDOW, Variant
-
-if TYPE_CHECKING:
-    pass
 
 LAYERS, HEADS, BASE = 6, 12, 10_000.0
 
