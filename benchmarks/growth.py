@@ -21,13 +21,12 @@ from time import perf_counter, process_time
 
 import click
 import numpy as np
+import psutil
 
 from benchmarks.latency import clock
-from benchmarks.shards import embedder, fill
+from benchmarks.shards import embedder, fill, made
 from benchmarks.synthetic_corpus import DIMENSION, WORDS, SyntheticCorpus, word
-from indexing.documents import Document, Passage
 from indexing.encoder.pooling import EncodedDocument
-from indexing.files import document
 from indexing.store.store import FILE_NAME, Store
 from rag_app.cli.option_types import numbers
 from rag_app.cli.options import print_result, with_json
@@ -237,19 +236,11 @@ def _put(store: Store, number: int) -> None:
     parts = [
         " ".join(word(int(n) % 20_000) for n in row) for row in draw.zipf(1.2, (PASSAGES, WORDS))
     ]
-    one, spans = _document(parts, f"new {number}")
+    one, spans = made(parts, f"new {number}")
     vectors = draw.standard_normal((PASSAGES + 1, DIMENSION)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     encoded = EncodedDocument(vectors[0], vectors[1:], 0, 0)
     store.put(one, spans, encoded, added="2026-11-23T00:00:00+00:00")
-
-
-def _document(parts: Sequence[str], name: str) -> tuple[Document, list[Passage]]:
-    ends = np.cumsum([len(part) + 1 for part in parts]).tolist()
-    pairs = zip(parts, ends, strict=True)
-    return document(" ".join(parts), name=name), [
-        Passage(end - len(part) - 1, end - 1) for part, end in pairs
-    ]
 
 
 def _pending(store: Store) -> int:
@@ -276,8 +267,7 @@ def _most_memory() -> float:
 
 def _bytes_written() -> int:
     """Bytes that this process has given to the system to be written."""
-    lines = Path("/proc/self/io").read_text().splitlines()
-    return int(dict(line.split(": ") for line in lines)["wchar"])
+    return int(psutil.Process().io_counters().write_chars)
 
 
 def _percentiles(seconds: Sequence[float]) -> tuple[float, float, float]:

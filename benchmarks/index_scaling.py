@@ -24,6 +24,7 @@ import numpy.typing as npt
 from benchmarks.ann import RECALL_AT, AnnReport, compare_indexes
 from benchmarks.latency import Latency, latency, timed
 from benchmarks.memory import peak_memory, resident_memory, touched_files
+from benchmarks.shards import embedder
 from benchmarks.synthetic_corpus import DIMENSION, WORDS, SyntheticCorpus, SyntheticQuery
 from indexing.errors import InvalidRequest
 from indexing.index.array_file import read_arrays
@@ -131,7 +132,7 @@ def search(
         snapshot = timed(seconds, "load", lambda: load(folder / INDEX))
         vectors = np.load(folder / VECTORS, mmap_mode="r", allow_pickle=False)
         sample = _queries(corpus, vectors, queries)
-        retriever = Retriever(store, snapshot, _embedder(sample))
+        retriever = Retriever(store, snapshot, embedder(sample))
         words = _latency(sample, "Words", partial(_score_words, snapshot))
         rankings = {
             name: _latency(sample, name, replace(retriever, ranking=RANKINGS[name]).score)
@@ -241,15 +242,6 @@ def _blocks(owner: IntArray) -> Iterator[tuple[int, int]]:
 def _queries(corpus: SyntheticCorpus, vectors: FloatArray, count: int) -> list[SyntheticQuery]:
     places = np.random.default_rng(corpus.seed).integers(0, len(vectors), count)
     return corpus.queries(np.array(vectors[places]), places)
-
-
-def _embedder(sample: Sequence[SyntheticQuery]) -> Callable[[Sequence[str]], FloatArray]:
-    """Vectors of queries and of their sentences by look-up."""
-    vectors: dict[str, FloatArray] = {}
-    for each in sample:
-        query = Query.of(each.text)
-        vectors |= dict(zip((query.text, *query.sentences), each.vectors, strict=True))
-    return lambda texts: np.stack([vectors[text] for text in texts])
 
 
 def load(path: Path) -> Snapshot:

@@ -8,7 +8,6 @@ question.
 from __future__ import annotations
 
 import json
-import os
 import random
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from pathlib import Path
 
 import click
 import numpy as np
+import psutil
 
 from rag_app.cli.options import print_result, with_json
 from rag_app.corpus.corpus import Corpus
@@ -94,14 +94,9 @@ class _Watch:
 
     def used(self) -> tuple[int, float]:
         """Bytes written, and CPU seconds, so far."""
-        folder = Path(f"/proc/{self.process.pid}")
-        written = next(
-            int(line.split()[1])
-            for line in (folder / "io").read_text().splitlines()
-            if line.startswith("wchar")
-        )
-        fields = (folder / "stat").read_text().rpartition(")")[2].split()
-        return written, (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        process = psutil.Process(self.process.pid)
+        spent = process.cpu_times()
+        return process.io_counters().write_chars, spent.user + spent.system
 
     def end(self) -> None:
         self.process.terminate()

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 _INTERVAL = 0.05  # seconds between samples
 
 
@@ -81,22 +83,11 @@ def touched_files() -> Iterator[list[float]]:
     again. The list stays empty where the system does not tell (not Linux).
     """
     found: list[float] = []
-    clear, maps = Path("/proc/self/clear_refs"), Path("/proc/self/smaps")
+    clear = Path("/proc/self/clear_refs")
     if not clear.exists():
         yield found
         return
     clear.write_text("1")  # no page was referenced
     yield found
-    found.append(round(_referenced(maps.read_text("utf-8", "replace")) / 1e3, 1))
-
-
-def _referenced(smaps: str) -> int:
-    """KB of the mappings of files."""
-    total, is_file = 0, False
-    for line in smaps.splitlines():
-        name, *rest = line.split()
-        if not name.endswith(":"):  # a mapping: addresses, rights, offset, device, inode, path
-            is_file = len(rest) > 4 and rest[4].startswith("/")
-        elif is_file and name == "Referenced:":
-            total += int(rest[0])
-    return total
+    files = (one for one in psutil.Process().memory_maps() if one.path.startswith("/"))
+    found.append(round(sum(one.referenced for one in files) / 1e6, 1))

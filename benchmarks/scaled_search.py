@@ -25,9 +25,9 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 import numpy as np
-from benchmarks.index_scaling import VECTORS, _embedder, _queries
+from benchmarks.index_scaling import INDEX, VECTORS, _queries, load
+from benchmarks.shards import embedder
 from benchmarks.synthetic_corpus import SyntheticCorpus
-from indexing.index.snapshot import Snapshot
 from indexing.store.store import Store
 from retriever.fusion import RANKINGS
 from retriever.query import Query
@@ -35,15 +35,11 @@ from retriever.retriever import Retriever
 folder, passages, queries, ranking = Path(sys.argv[1]), *map(int, sys.argv[2:4]), sys.argv[4]
 started = time.perf_counter()
 with closing(Store(folder)) as store:
-    try:
-        from benchmarks.index_scaling import INDEX, load
-        snapshot = load(folder / INDEX)
-    except ImportError:  # another checkout, from before there were segments
-        snapshot = Snapshot.load(folder / "index", store)
+    snapshot = load(folder / INDEX)
     print(json.dumps(time.perf_counter() - started), flush=True)
     vectors = np.load(folder / VECTORS, mmap_mode="r")
     sample = _queries(SyntheticCorpus.of(passages), vectors, queries)
-    retriever = Retriever(store, snapshot, _embedder(sample), RANKINGS[ranking])
+    retriever = Retriever(store, snapshot, embedder(sample), RANKINGS[ranking])
     for line in sys.stdin:
         query = Query.of(sample[int(line)].text)
         read = resource.getrusage(resource.RUSAGE_SELF).ru_majflt

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from benchmarks.latency import Latency, timed
 from benchmarks.synthetic_corpus import DIMENSION, SyntheticCorpus, SyntheticQuery, word
-from indexing.documents import Hit, Passage
+from indexing.documents import Document, Hit, Passage
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.encoder.pooling import EncodedDocument
 from indexing.files import document
@@ -130,17 +130,21 @@ def fill(store: Store, corpus: SyntheticCorpus) -> FloatArray:
         for number in steps:
             first, last = int(bounds[number]), int(bounds[number + 1])
             parts = [" ".join(map(word, row)) for row in corpus.words(first, last).tolist()]
-            ends = np.cumsum([len(part) + 1 for part in parts])
-            spans = [
-                Passage(int(end) - len(part) - 1, int(end) - 1)
-                for part, end in zip(parts, ends, strict=True)
-            ]
             own = vectors[first:last]
             mean = own.mean(axis=0)
             encoded = EncodedDocument(mean / np.linalg.norm(mean), own, 0, 0)
-            one = document(" ".join(parts), name=f"document {number}")
+            one, spans = made(parts, f"document {number}")
             store.put(one, spans, encoded, added="2026-11-22T00:00:00+00:00")
     return vectors
+
+
+def made(parts: Sequence[str], name: str) -> tuple[Document, list[Passage]]:
+    """A document of these passages."""
+    ends = np.cumsum([len(part) + 1 for part in parts]).tolist()
+    pairs = zip(parts, ends, strict=True)
+    return document(" ".join(parts), name=name), [
+        Passage(end - len(part) - 1, end - 1) for part, end in pairs
+    ]
 
 
 def embedder(sample: Sequence[SyntheticQuery]) -> Embed:
