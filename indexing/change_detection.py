@@ -103,10 +103,6 @@ class KnownDocuments:
         """What came from a file."""
         return [self._by_id[id_] for id_ in self._by_path.get(path, ())]
 
-    def count_at(self, path: str) -> int:
-        """How many documents came from a file."""
-        return len(self._by_path.get(path, ()))
-
     def put(self, one: DocumentIdentity) -> None:
         """Note a document, in place of the one of the same id."""
         self.discard(one.id)

@@ -154,7 +154,7 @@ class Indexer:
         changed: list[SourceFile] = []
         unchanged = 0  # bytes
         for file in files:
-            known = self._known.count_at(file.path)
+            known = len(self._known.at_path(file.path))
             if known and states.get(file.path) == file.state:
                 self._draft.unchanged += known
                 unchanged += file.state.size
@@ -318,7 +318,7 @@ class Indexer:
         return existing.id
 
     def _is_held_elsewhere(self, id_: str) -> bool:
-        return self.store.collections.count_holding(id_) > 1
+        return len(self.store.collections.memberships_of(id_)) > 1
 
     def _leave(self, *ids: str) -> None:
         """Take documents out of the collection; what no other holds is removed."""

@@ -149,10 +149,6 @@ class Collections:
         names = {name for (name,) in rows}
         return [one for one in self.all() if one.name in names]
 
-    def count_holding(self, id_: str) -> int:
-        """How many collections hold a document."""
-        return len(self.memberships_of(id_))
-
     def only(self, name: str) -> list[str]:
         """Ids of the documents that are in this collection and in no other."""
         rows = self._database.rows(

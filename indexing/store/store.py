@@ -170,16 +170,16 @@ class Store(StoreView):
             elif not before:
                 before.append(Membership(self.collections.home(), *place))
             self.collections.put(row, before)
-            self._take_place(row)
-            self._put_checksums(row)
+            self._put_place(row)
 
-    def _take_place(self, row: int) -> None:
-        """Let a document's record have the place of its first membership."""
+    def _put_place(self, row: int) -> None:
+        """Let a document's record have the place of its first membership, and its checksums."""
         self.database.run(
             "UPDATE documents SET (path, part, title) = (SELECT path, part, title FROM memberships"
             " WHERE document = documents.row ORDER BY collection LIMIT 1) WHERE row = ?",
             [row],
         )
+        self._put_checksums(row)
 
     def _put_checksums(self, row: int) -> None:
         self.database.run(
@@ -238,8 +238,7 @@ class Store(StoreView):
             self.database.run(
                 "DELETE FROM memberships WHERE document = ? AND collection = ?", [row, collection]
             )
-            self._take_place(row)
-            self._put_checksums(row)
+            self._put_place(row)
 
     def delete_collection(self, name: str) -> list[str]:
         """Delete a collection, and the documents that are in no other; ids of these.
@@ -267,8 +266,7 @@ class Store(StoreView):
                 "SELECT row FROM documents WHERE id = ?", [to.id]
             ):
                 self.collections.put(document, [Membership(row, to.path, to.part, to.title)])
-                self._take_place(document)
-                self._put_checksums(document)
+                self._put_place(document)
             self.collections.raise_count()
 
     def move(self, to: DocumentIdentity, *, collection: str | None = None) -> None:
@@ -282,8 +280,7 @@ class Store(StoreView):
             for (row,) in self.database.rows("SELECT row FROM documents WHERE id = ?", [to.id]):
                 self.collections.place(row, to, collection=collection)
                 self.facts.put_occasion(row, to.occasion)
-                self._take_place(row)
-                self._put_checksums(row)
+                self._put_place(row)
 
     def name_speakers(self, names: Mapping[str, Mapping[str, str]]) -> None:
         """Give speakers other names, in one transaction; nothing is encoded again.
