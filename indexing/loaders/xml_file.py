@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,3 +51,14 @@ def parse(data: bytes) -> Element:
 def name_of(element: Element) -> str:
     """The tag without its namespace; "" for comments and processing instructions."""
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+def nearest(element: Element, name: str) -> Iterator[Element]:
+    """The elements of a name below one, in order, but for those within one of them."""
+    pending = list(reversed(element))
+    while pending:
+        child = pending.pop()
+        if name_of(child) == name:
+            yield child
+        else:
+            pending.extend(reversed(child))

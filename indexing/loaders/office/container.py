@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from indexing.errors import UnreadableFile
+from indexing.errors import PartUnread, UnreadableFile
 from indexing.loaders.magic import advice, signature
 from indexing.message import N_, Message
 
@@ -167,3 +167,11 @@ def opened(path: Path, kind: Kind) -> Iterator[zipfile.ZipFile]:
         raise UnreadableFile(
             path, N_("is a damaged %(format)s", format=kind.name), kind.save_again
         ) from None
+
+
+def outside_of_body(path: Path, counts: Mapping[str, int]) -> Iterator[PartUnread]:
+    """What was counted in a document beside its text, if anything was."""
+    if listed := ", ".join(f"{what}: {count}" for what, count in counts.items() if count):
+        remedy = N_("save it as PDF and index that, where they matter")
+        reason = N_("has things outside of its body (%(which)s)", which=listed)
+        yield PartUnread(path, reason, remedy)

@@ -14,8 +14,8 @@ from indexing.errors import PartUnread, UnreadableFile
 from indexing.loaders.charset import clean
 from indexing.loaders.draft import Draft
 from indexing.loaders.figures import Gallery, is_caption
-from indexing.loaders.office.container import KINDS, check
-from indexing.loaders.xml_file import Element
+from indexing.loaders.office.container import KINDS, check, outside_of_body
+from indexing.loaders.xml_file import Element, nearest
 from indexing.loaders.xml_file import name_of as _name
 from indexing.message import N_
 from indexing.ocr import AS_PDF, INSTALL
@@ -152,9 +152,9 @@ def _figures(document: WordDocument, blocks: Sequence[_Block], text: str) -> tup
 def _rows(table: Element) -> Iterator[_Block]:
     """Rows of a table as lines; merged cells, and tables within a cell, are there once."""
     rows = []
-    for row in _nearest(table, "tr"):
+    for row in nearest(table, "tr"):
         pictures = tuple(_shown(row))
-        cells = [" ".join(_words(cell).split()) for cell in _nearest(row, "tc")]
+        cells = [" ".join(_words(cell).split()) for cell in nearest(row, "tc")]
         rows.append((cells, pictures))
     texts = with_header([cells for cells, _ in rows], marked=_marks_header(table))
     for words, (_, pictures) in zip(texts, rows, strict=True):
@@ -163,19 +163,8 @@ def _rows(table: Element) -> Iterator[_Block]:
 
 def _marks_header(table: Element) -> bool:
     """Whether the first row is marked as one that is repeated on each page."""
-    first = next(_nearest(table, "tr"), None)
+    first = next(nearest(table, "tr"), None)
     return first is not None and next(first.iter("{*}tblHeader"), None) is not None
-
-
-def _nearest(element: Element, name: str) -> Iterator[Element]:
-    """The elements of a name, in order, but for those within one of them."""
-    pending = list(reversed(element))
-    while pending:
-        child = pending.pop()
-        if _name(child) == name:
-            yield child
-        else:
-            pending.extend(reversed(child))
 
 
 def _words(element: Element) -> str:
@@ -203,12 +192,7 @@ def _unread(path: Path, document: WordDocument) -> Iterator[PartUnread]:
     """What a reader sees in the document and the text does not hold."""
     body = document.element.body
     counts = {what: sum(1 for _ in body.iter(f"{{*}}{name}")) for name, what in _ELSEWHERE.items()}
-    if any(counts.values()):
-        listed = ", ".join(f"{what}: {count}" for what, count in counts.items() if count)
-        remedy = N_("save it as PDF and index that, where they matter")
-        yield PartUnread(
-            path, N_("has things outside of its body (%(which)s)", which=listed), remedy
-        )
+    yield from outside_of_body(path, counts)
     section = document.sections[0] if document.sections else None
     page = (section.page_width or 0) * (section.page_height or 0) if section else 0
     if large := sum(size >= page / 2 for size in _pictures(body) if page):

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from indexing.documents import Extract
-from indexing.errors import PartUnread, UnreadableFile
+from indexing.errors import UnreadableFile
 from indexing.loaders import table
 from indexing.loaders.charset import printable
 from indexing.loaders.draft import Draft
-from indexing.loaders.office.container import Kind, check, opened
-from indexing.loaders.xml_file import Element, name_of, parse
+from indexing.loaders.office.container import Kind, check, opened, outside_of_body
+from indexing.loaders.xml_file import Element, name_of, nearest, parse
 from indexing.message import N_
 
 DEEPEST = 100  # sections, lists and tables within each other
@@ -44,12 +44,7 @@ def load(path: Path) -> Iterator[Extract | UnreadableFile]:
     draft, counts = Draft(), Counter[str]()
     heading = _write(draft, body, counts)
     yield draft.extract(title or heading or printable(path.stem))
-    if counts:
-        listed = ", ".join(f"{what}: {count}" for what, count in counts.items())
-        remedy = N_("save it as PDF and index that, where they matter")
-        yield PartUnread(
-            path, N_("has things outside of its body (%(which)s)", which=listed), remedy
-        )
+    yield from outside_of_body(path, counts)
 
 
 def _body(path: Path, root: Element, kind: Kind) -> Element:
@@ -73,7 +68,7 @@ def _write(draft: Draft, body: Element, counts: Counter[str]) -> str:
     for block, gap in _blocks(body, counts, 0):
         name = name_of(block)
         if name == "table":
-            rows = [_cells(row, counts) for row in _nearest(block, "table-row")]
+            rows = [_cells(row, counts) for row in nearest(block, "table-row")]
             lines = [line.text for line in table.lines(rows) if line.text]
             draft.separate("\n\n")
             for line in lines:
@@ -116,17 +111,6 @@ def _cells(row: Element, counts: Counter[str]) -> list[str]:
     while cells and not cells[-1]:
         cells.pop()
     return cells
-
-
-def _nearest(element: Element, name: str) -> Iterator[Element]:
-    """The elements of a name, in order, but for those within one of them."""
-    pending = list(reversed(element))
-    while pending:
-        child = pending.pop()
-        if name_of(child) == name:
-            yield child
-        else:
-            pending.extend(reversed(child))
 
 
 def _words(block: Element, counts: Counter[str]) -> str:
