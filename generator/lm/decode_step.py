@@ -144,11 +144,6 @@ class DecodeStep:
                     self._reason = str(error)
         return self._compiled
 
-    def disable(self, reason: str) -> None:
-        """Leaves single tokens to the model from now on."""
-        with self._lock:
-            self._compiled, self._reason = None, reason
-
     def engine(self) -> str:
         """Which code takes single tokens, and why not the compiled one; prepares it."""
         compiled = self.compiled()

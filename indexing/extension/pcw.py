@@ -146,7 +146,8 @@ class _WindowCutter:
             return features
         cuts = [frame.cut(length, self.window) for length in lengths]
         if self._is_query(prompt, options.get("task")):
-            cuts = [cut[-1:] if self._cuts_left() else cut[:1] for cut in cuts]
+            from_left = self.model.tokenizer.truncation_side == "left"
+            cuts = [cut[-1:] if from_left else cut[:1] for cut in cuts]
         return self._gather(features, cuts)
 
     def _frame(self, prompt: str | None) -> Frame:
@@ -169,9 +170,6 @@ class _WindowCutter:
         known = prompts.get("query")
         same = known == prompts.get("document")
         return task == "query" or bool(prompt and prompt == known and not same)
-
-    def _cuts_left(self) -> bool:
-        return bool(self.model.tokenizer.truncation_side == "left")
 
     def _gather(self, features: Features, cuts: list[list[list[int]]]) -> Features:
         """The features of all windows, padded on the right whatever the tokenizer does."""
@@ -222,6 +220,8 @@ class _WindowAverager:
         self, features: Features, modules: list[tuple[str, Any]], options: dict[str, object]
     ) -> Tensor:
         """The unnormalised vector of every window, longest windows first through the model."""
+        import torch
+
         mask = features["attention_mask"]
         lengths = mask.sum(dim=1)
         order = lengths.argsort(descending=True, stable=True)
@@ -229,14 +229,16 @@ class _WindowAverager:
         for rows in order.split(self.batch_size):
             width = int(lengths[rows].max())
             part = {
-                name: value[rows, :width] if _has_shape_of(value, mask) else value
+                name: value[rows, :width]
+                if isinstance(value, torch.Tensor) and value.shape == mask.shape
+                else value
                 for name, value in features.items()
                 if name != _OWNER
             }
             for name, module in modules:
                 part = module(part, **self._options(name, module, options))
             vectors.append(part["sentence_embedding"])
-        return _concatenate(vectors)[order.argsort()]
+        return torch.cat(vectors)[order.argsort()]
 
     def _options(
         self, name: str, module: nn.Module, options: dict[str, object]
@@ -273,13 +275,3 @@ def _before_normalising(modules: list[tuple[str, Any]]) -> int:
         if isinstance(module, Normalize) and module.module_input_name == "sentence_embedding":
             return index
     return len(modules)
-
-
-def _has_shape_of(value: object, mask: Tensor) -> bool:
-    return isinstance(value, type(mask)) and value.shape == mask.shape
-
-
-def _concatenate(parts: list[Tensor]) -> Tensor:
-    import torch
-
-    return torch.cat(parts)
