@@ -15,7 +15,7 @@ from torch import Tensor
 from indexing.models.files import encoder_weights
 from indexing.models.minilm.contextual_minilm import CONTEXTUAL
 from indexing.models.minilm.rotary_minilm import ROTARY
-from indexing.models.minilm.variant import Variant, changed, write_model
+from indexing.models.minilm.variant import Variant
 
 FORMAT = "rag-app changes 1"
 _WHOLE = ("q_proj.weight", "k_proj.weight")
@@ -70,34 +70,12 @@ def of_checkpoint(path: Path) -> tuple[dict[str, Tensor], str]:
 @click.command()
 @click.argument("checkpoint", type=click.Path(path_type=Path, exists=True))
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The changes.")
-@click.option("--folder", type=click.Path(path_type=Path), help="And a whole model, from them.")
-@click.option("--resume", type=click.Path(path_type=Path), help="And a checkpoint in bfloat16.")
-def main(checkpoint: Path, out: Path, folder: Path | None, resume: Path | None) -> None:
+def main(checkpoint: Path, out: Path) -> None:
     """Write the changes that a checkpoint makes to the packaged encoder."""
     weights, run = of_checkpoint(checkpoint)
     base = packaged(positions_of(run))
     save_file(packed_changes(weights, base), out, {"format": FORMAT, "run": run})
     click.echo(f"{out}: {out.stat().st_size / 1e6:.1f} MB")
-    if folder:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_model(changed(load_file(out), base), encoder_weights().folder, folder)
-        variant(positions_of(run)).configure(folder)
-    if resume:
-        save_file(_compact(weights, base), resume, {"run": run, "deltas": json.dumps(FORMAT)})
-        click.echo(f"{resume}: {resume.stat().st_size / 1e6:.1f} MB")
-
-
-def _compact(weights: Mapping[str, Tensor], base: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Changes of matrices in bfloat16, vectors whole; `train_rope.py` takes it up."""
-    found = {}
-    for name, each in weights.items():
-        if name.startswith(_KEPT):
-            continue
-        if each.ndim > 1 and name in base:
-            found[f"change.{name}"] = (each - base[name]).bfloat16().contiguous()
-        else:
-            found[f"weights.{name}"] = each.float().contiguous()
-    return found
 
 
 if __name__ == "__main__":

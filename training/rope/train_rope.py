@@ -378,15 +378,12 @@ def save(run: Run, settings: Settings, path: Path) -> None:
 
 
 def load(run: Run, path: Path) -> None:
-    """Takes up a checkpoint, or a compact one, which starts the moments anew."""
+    """Takes up a checkpoint."""
     with safe_open(path, framework="pt") as file:
         run.progress = Progress(**json.loads(file.metadata()["run"])["progress"])
         names = set(file.keys())
         for name, each in run.trained.items():
-            if f"weights.{name}" in names:
-                each.data.copy_(file.get_tensor(f"weights.{name}"))
-            else:
-                each.data.add_(file.get_tensor(f"change.{name}").float())
+            each.data.copy_(file.get_tensor(f"weights.{name}"))
             if f"exp_avg.{name}" in names:
                 run.optimizer.state[each] = {
                     "step": torch.tensor(float(run.progress.steps)),
