@@ -10,11 +10,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
-from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from training import checkpoint
 from training.cope.task import NOT_ASKED, Batch, Task
 from training.cope.transformer import Positions, Transformer
 
@@ -80,15 +80,15 @@ def run(cell: Cell, folder: Path, say: Callable[[str], None] = print) -> Outcome
     done = outcome(cell, folder)
     if done:
         return done
-    checkpoint = folder / f"{cell.name}.checkpoint.safetensors"
-    training = Training.begun(cell, checkpoint)
+    path = folder / f"{cell.name}.checkpoint.safetensors"
+    training = Training.begun(cell, path)
     saved = time.monotonic()
     while training.step < cell.steps:
         training.advance()
         if training.step % 500 == 0:
             say(f"{cell.name} step {training.step} loss {training.mean_loss:.4f}")
         if time.monotonic() - saved > SAVE_EVERY:
-            training.save(checkpoint)
+            training.save(path)
             saved = time.monotonic()
     training.model.eval()
     errors = {
@@ -98,7 +98,7 @@ def run(cell: Cell, folder: Path, say: Callable[[str], None] = print) -> Outcome
     found = Outcome(errors, training.mean_loss, training.seconds)
     save_file(training.model.state_dict(), folder / f"{cell.name}.safetensors")
     _write(folder / f"{cell.name}.json", json.dumps(asdict(found)))
-    checkpoint.unlink(missing_ok=True)
+    path.unlink(missing_ok=True)
     return found
 
 
@@ -154,32 +154,19 @@ class Training:
         self.seconds += time.process_time() - begun
 
     def save(self, path: Path) -> None:
-        """Everything that resuming needs, in a file that is there whole or not at all."""
-        tensors = {f"weights.{name}": each for name, each in self.model.state_dict().items()}
-        for name, parameter in self.model.named_parameters():
-            for moment in ("exp_avg", "exp_avg_sq"):
-                tensors[f"{moment}.{name}"] = self.optimizer.state[parameter][moment]
+        """Everything that resuming needs."""
         notes = {"step": self.step, "seconds": self.seconds, "losses": self.losses[-100:]}
-        unfinished = path.with_suffix(".unfinished")
-        save_file(tensors, unfinished, {"training": json.dumps(notes)})
-        unfinished.replace(path)
+        checkpoint.save(path, dict(self.model.named_parameters()), self.optimizer, notes)
 
     @classmethod
     def begun(cls, cell: Cell, path: Path) -> Training:
         """As a checkpoint left it, or new."""
         training = cls(cell)
-        if not path.exists():
-            return training
-        with safe_open(path, framework="pt") as file:
-            notes = json.loads(file.metadata()["training"])
+        if path.exists():
+            parameters = dict(training.model.named_parameters())
+            notes = checkpoint.load(path, parameters, training.optimizer)
             training.step, training.seconds = notes["step"], notes["seconds"]
             training.losses = notes["losses"]
-            for name, parameter in training.model.named_parameters():
-                parameter.data.copy_(file.get_tensor(f"weights.{name}"))
-                training.optimizer.state[parameter] = {
-                    "step": torch.tensor(float(training.step)),
-                    **{m: file.get_tensor(f"{m}.{name}") for m in ("exp_avg", "exp_avg_sq")},
-                }
         return training
 
 

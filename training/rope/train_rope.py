@@ -39,8 +39,6 @@ import reconstruction
 import rotary
 import torch
 from agreement import Judge
-from safetensors import safe_open
-from safetensors.torch import save_file
 from texts import Texts, read_texts
 from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity, kl_div, log_softmax, normalize
@@ -49,6 +47,7 @@ from indexing.encoder.cpu_layers import packed
 from indexing.models.files import encoder_weights
 from indexing.models.minilm.rotary_minilm import ROTARY
 from indexing.models.minilm.variant import WINDOW
+from training import checkpoint
 
 _MEASURED = 8  # batches from which mean states and balanced coordinates come
 _SOLVED = 24  # batches from which output layers are solved
@@ -214,11 +213,15 @@ class Loop:
                 judged = time.monotonic()
             self._step()
             if time.monotonic() - saved >= self.save_every:
-                save(self.run, self.settings, self.path)
+                self._save()
                 saved = time.monotonic()
-        save(self.run, self.settings, self.path)
+        self._save()
         if self.cooldown or not self.stopped:
             self._judged()
+
+    def _save(self) -> None:
+        notes = {"progress": asdict(self.run.progress), "settings": asdict(self.settings)}
+        checkpoint.save(self.path, self.run.trained, self.run.optimizer, notes)
 
     def _over(self, start: float) -> bool:
         cooled = self.cooldown and self.run.progress.steps >= self.first + self.cooldown
@@ -280,7 +283,8 @@ def prepared(texts: Texts, settings: Settings, path: Path) -> Run:
         fused=True,
     )
     if path.exists():
-        load(run, path)
+        notes = checkpoint.load(path, run.trained, run.optimizer)
+        run.progress = Progress(**notes["progress"])
     return run
 
 
@@ -361,34 +365,6 @@ def _divergence(own: Tensor, other: Tensor) -> Tensor:
         for each in (own, other)
     ]
     return kl_div(both[0], both[1], log_target=True, reduction="batchmean")
-
-
-def save(run: Run, settings: Settings, path: Path) -> None:
-    """Everything that resuming needs, in one file that is there whole or not at all."""
-    tensors = {}
-    for name, each in run.trained.items():
-        tensors[f"weights.{name}"] = each.detach()
-        for moment in ("exp_avg", "exp_avg_sq"):
-            if each in run.optimizer.state:
-                tensors[f"{moment}.{name}"] = run.optimizer.state[each][moment]
-    notes = {"progress": asdict(run.progress), "settings": asdict(settings)}
-    unfinished = path.with_suffix(".unfinished")
-    save_file(tensors, unfinished, {"run": json.dumps(notes)})
-    unfinished.replace(path)
-
-
-def load(run: Run, path: Path) -> None:
-    """Takes up a checkpoint."""
-    with safe_open(path, framework="pt") as file:
-        run.progress = Progress(**json.loads(file.metadata()["run"])["progress"])
-        names = set(file.keys())
-        for name, each in run.trained.items():
-            each.data.copy_(file.get_tensor(f"weights.{name}"))
-            if f"exp_avg.{name}" in names:
-                run.optimizer.state[each] = {
-                    "step": torch.tensor(float(run.progress.steps)),
-                    **{m: file.get_tensor(f"{m}.{name}") for m in ("exp_avg", "exp_avg_sq")},
-                }
 
 
 if __name__ == "__main__":

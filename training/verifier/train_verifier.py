@@ -9,7 +9,6 @@ rate falls to nothing within `--minutes` of training, and then `verifier.safeten
 
 from __future__ import annotations
 
-import json
 import random
 import signal
 import time
@@ -19,8 +18,6 @@ from typing import Any
 
 import click
 import torch
-from safetensors import safe_open
-from safetensors.torch import save_file
 from torch import nn
 from verifier_data import (
     Claim,
@@ -35,6 +32,7 @@ from verifier_model import Batch, VerifierModel, export, loss, start_from
 
 from generator.reader.inputs import READER_WEIGHTS
 from indexing.models.files import encoder_weights
+from training import checkpoint
 
 RATE, HEADS = 1e-4, 3e-4  # learning rates of the layers and of the heads
 WARM = 60  # steps
@@ -44,7 +42,6 @@ PAIRS = 16  # in a step, about
 _SAVE = 300.0  # seconds
 _TOGETHER = 200  # groups that are sorted by length together
 _LOG = 20  # steps
-_MOMENTS = ("step", "exp_avg", "exp_avg_sq")  # what AdamW keeps of a parameter
 
 
 class Trainer:
@@ -63,7 +60,7 @@ class Trainer:
         self.progress: dict[str, float] = {"step": 0, "seconds": 0.0, "pairs": 0, "tokens": 0}
         self.checkpoint = folder / "checkpoint.safetensors"
         if self.checkpoint.exists():
-            self._load()
+            self.progress = checkpoint.load(self.checkpoint, self.weights, self.optimizer)
 
     def step(self, claims: list[Claim], batch: Batch, factor: float) -> float:
         """Learn from a batch at this share of the learning rates; the loss."""
@@ -82,24 +79,8 @@ class Trainer:
         return float(found.detach())
 
     def save(self) -> None:
-        """Write the checkpoint beside the last one, then put it in its place."""
-        tensors = {f"weight:{name}": each.detach() for name, each in self.weights.items()}
-        for name, each in self.weights.items():
-            for key, value in self.optimizer.state.get(each, {}).items():
-                tensors[f"{key}:{name}"] = value
-        new = self.checkpoint.with_suffix(".new")
-        save_file(tensors, new, {"progress": json.dumps(self.progress)})
-        new.replace(self.checkpoint)
-
-    def _load(self) -> None:
-        with safe_open(self.checkpoint, "pt") as file:
-            self.progress = json.loads(file.metadata()["progress"])
-            for name, each in self.weights.items():
-                each.data.copy_(file.get_tensor(f"weight:{name}"))
-                if each.requires_grad:
-                    self.optimizer.state[each] = {
-                        key: file.get_tensor(f"{key}:{name}") for key in _MOMENTS
-                    }
+        """Write the checkpoint."""
+        checkpoint.save(self.checkpoint, self.weights, self.optimizer, self.progress)
 
 
 def batches(source: Iterator[tuple[str, list[Claim]]], seed: int) -> Iterator[list[Claim]]:

@@ -22,14 +22,14 @@ from typing import Any
 import click
 import torch
 from adapters import adapted, add_lora
-from safetensors import safe_open
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 from writer_examples import Example, meeting_examples, passage_examples, split_meetings
 
 from generator.decoding.quotes import quote_prompt
 from generator.lm.causal_lm import CausalModel
+from training import checkpoint
 
 RANK, SCALE, SEED = 16, 2.0, 0
 RATE = 6e-4
@@ -154,31 +154,15 @@ class Training:
 
     def save(self) -> None:
         """Write the checkpoint; a kill leaves the one before."""
-        tensors: dict[str, Tensor] = {}
-        for name, each in self.parameters.items():
-            state = self.optimizer.state.get(each, {})
-            tensors[name] = each.detach()
-            tensors |= {f"{name}|{key}": state[key] for key in ("exp_avg", "exp_avg_sq") if state}
-        part = self.checkpoint.with_suffix(".part")
-        save_file(tensors, part, {"step": str(self.step), "spent": str(self.spent)})
-        part.replace(self.checkpoint)
+        notes = {"step": self.step, "spent": self.spent}
+        checkpoint.save(self.checkpoint, self.parameters, self.optimizer, notes)
 
     def resume(self) -> None:
         """Go on from the checkpoint, if there is one."""
-        if not self.checkpoint.exists():
-            return
-        with safe_open(self.checkpoint, "pt") as file:
-            noted = file.metadata()
-        self.step, self.spent = int(noted["step"]), float(noted["spent"])
-        tensors = load_file(self.checkpoint)
-        for name, each in self.parameters.items():
-            each.data.copy_(tensors[name])
-            self.optimizer.state[each] = {
-                "step": torch.tensor(float(self.step)),
-                "exp_avg": tensors[f"{name}|exp_avg"],
-                "exp_avg_sq": tensors[f"{name}|exp_avg_sq"],
-            }
-        click.echo(f"resumed at step {self.step}")
+        if self.checkpoint.exists():
+            notes = checkpoint.load(self.checkpoint, self.parameters, self.optimizer)
+            self.step, self.spent = notes["step"], notes["spent"]
+            click.echo(f"resumed at step {self.step}")
 
 
 def answer_loss(model: Any, batch: Sequence[Row]) -> Tensor:  # noqa: ANN401
