@@ -32,7 +32,7 @@ from generator.prompt.document_cut import describe_parts
 from generator.prompt.follow_up import Turn
 from generator.prompt.ledger import count_words, ledger
 from generator.prompt.pictures import PictureLookup, describe_figures
-from generator.reader.second_reader import AnyReader
+from generator.reader.reading import AnyReader
 from generator.scales.cosine_scale import CosineScale
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest

@@ -53,8 +53,9 @@ from generator.parts import NO_RERANKER
 from generator.prompt.ledger import count_words, ledger
 from generator.quoted_answer import quote
 from generator.reader.inputs import PACKAGED_READERS
-from generator.reader.reading import Reader, Reading
-from generator.reader.second_reader import AnyReader, SecondReader
+from generator.reader.language_reader import LanguageReader
+from generator.reader.reading import AnyReader, Reader, Reading
+from generator.reader.second_reader import SecondReader
 from generator.reader.span_reader import SpanReader
 from generator.request import AskRequest, Retrieval
 from generator.reranking.reranker import load_reranker, reranked
@@ -62,7 +63,7 @@ from generator.scales.cosine_scale import PACKAGED, CosineScale
 from generator.settings import GeneratorSettings
 from indexing.errors import MissingDependency
 from indexing.message import Notify
-from indexing.models.files import PACKAGED_PART
+from indexing.models.files import PACKAGED_PART, has_multilingual
 
 R = TypeVar("R")
 
@@ -294,8 +295,8 @@ class Generator:
             try:
                 features = replace(features, contextual=contextual(), reading=reading())
                 draft.configuration["sentences"] = "read with the question, and in context"
-                if not isinstance(self._reader, Reader):
-                    draft.configuration["reader"] = self._reader.described
+                if features.reading and features.reading.reader:
+                    draft.configuration["reader"] = features.reading.reader
             except MissingDependency as missing:
                 draft.configuration["sentences"] = f"compared one by one ({missing})"
         draft.lap("read")
@@ -336,7 +337,8 @@ def _reader(name: str, quick_start: bool, notify: Notify | None) -> AnyReader:
         MissingDependency: The encoder of a packaged one is not installed.
     """
     if name == PACKAGED_PART:
-        return Reader(quick_start=quick_start, notify=notify)
+        kind = LanguageReader if has_multilingual() else Reader
+        return kind(quick_start=quick_start, notify=notify)
     if name in PACKAGED_READERS:
         return SecondReader(name, quick_start=quick_start, notify=notify)
     return SpanReader(name, notify=notify)

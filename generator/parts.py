@@ -10,7 +10,13 @@ from generator.extractive.fitted import FITTED_FILE, LORA_WEIGHTS
 from generator.reader.inputs import PACKAGED_READERS
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.errors import InvalidRequest
-from indexing.models.files import PACKAGED_PART, content_hash, part_weights
+from indexing.models.files import (
+    MULTILINGUAL_ENCODER,
+    PACKAGED_PART,
+    content_hash,
+    has_multilingual,
+    part_weights,
+)
 from indexing.models.server.server_name import is_remote
 
 NO_RERANKER = "none"
@@ -21,9 +27,10 @@ class Parts:
     """Which models read, check and order evidence.
 
     Attributes:
-        reader: Which sentences answer, and which words: "packaged", "multilingual-e5-small" (which
-            reads the best again, in a hundred languages), or the folder or hub name of a model for
-            question answering (extractive, of the SQuAD 2.0 kind).
+        reader: Which sentences answer, and which words: "packaged" (which reads the best again
+            with a second model where they are not in English and the extra `multilingual` is
+            installed), "multilingual-e5-small" (the same in every language), or the folder or hub
+            name of a model for question answering (extractive, of the SQuAD 2.0 kind).
         verifier: Whether evidence supports a sentence: "packaged", or a model for inference (NLI)
             or for tokens that nothing supports.
         reranker: Which passages come first: "none", or a cross-encoder with one score, or
@@ -49,14 +56,21 @@ def models_digest(fingerprint: Fingerprint, parts: Parts) -> str:
         ModelNotFound: There is no such reader or reranker here.
     """
     files = [FITTED_FILE, *([LORA_WEIGHTS] if LORA_WEIGHTS.exists() else [])]
-    weights = PACKAGED_READERS.get(parts.reader)
     values = {
         "encoder": fingerprint.as_dict(),
-        "reader": content_hash([*weights]) if weights else _revision(parts.reader),
+        "reader": _reader_revision(parts.reader),
         "reranker": _revision(parts.reranker),
         "fitted": content_hash(files),
     }
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _reader_revision(name: str) -> str:
+    if name == PACKAGED_PART and has_multilingual():
+        both = content_hash([*PACKAGED_READERS[MULTILINGUAL_ENCODER]])
+        return f"{both} by language"
+    weights = PACKAGED_READERS.get(name)
+    return content_hash([*weights]) if weights else _revision(name)
 
 
 def _revision(name: str) -> str:

@@ -42,10 +42,11 @@ from generator.attribution.entailment_rules import (
     stems_of_names,
 )
 from generator.attribution.excerpt_support import ExcerptSupport
-from generator.attribution.restatement import AnyReader, Restatements
+from generator.attribution.restatement import Restatements
 from generator.attribution.verifier import AnyVerifier
 from generator.evidence import Embed, Sentence, Span, evidence_sentences
 from generator.prompt.pictures import NAMED, ShownFigure, beside_figure
+from generator.reader.reading import AnyReader
 from generator.scales.cosine_scale import PACKAGED, CosineScale
 from indexing.cached_property import cached_property
 from indexing.text.sentences import sentences

@@ -16,7 +16,6 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from generator.answer import Citation
 from generator.attribution.entailment_rules import (
@@ -29,7 +28,7 @@ from generator.attribution.entailment_rules import (
     stems_of_names,
 )
 from generator.evidence import Sentence
-from generator.reader.reading import Reading, Words
+from generator.reader.reading import AnyReader, Words
 from indexing.cached_property import cached_property
 from indexing.text.terms import Rarity
 
@@ -46,13 +45,6 @@ _INVERTED = re.compile(
     r"|is|are|was|were)\s.*)",
     re.IGNORECASE | re.DOTALL,
 )
-
-
-class AnyReader(Protocol):
-    """What reads evidence for a question: the packaged reader, or one by name."""
-
-    def read(self, question: str, sentences: Sequence[Sentence]) -> Reading:
-        """What it says of the sentences."""
 
 
 class Restatements:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,17 +65,27 @@ class Reading:
         words: Of each sentence the words in it that answer best; None where it was not read.
         answerable: (n,) logit that the stretch around each answers.
         language: The only one that the reader was trained on; None where that is not known.
+        reader: Which models have read; "" for the packaged reader alone.
     """
 
     relevance: Vectors
     words: tuple[Words | None, ...]
     answerable: Vectors
     language: str | None = None
+    reader: str = ""
 
     @property
     def spans(self) -> Vectors:
         """(n,) scores of each sentence's best words."""
         return np.array([each.score if each else UNREAD for each in self.words], np.float32)
+
+
+class AnyReader(Protocol):
+    """What reads evidence with a question."""
+
+    def read(self, question: str, sentences: Sequence[Sentence]) -> Reading:
+        """What it says of each sentence."""
+        ...
 
 
 class Reader:

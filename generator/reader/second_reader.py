@@ -17,7 +17,6 @@ import numpy as np
 from generator.evidence import Sentence
 from generator.reader.inputs import SECOND_WEIGHTS
 from generator.reader.reading import Reader, Reading
-from generator.reader.span_reader import SpanReader
 from indexing.message import Notify
 from indexing.models.files import content_hash, encoder_weights
 
@@ -30,6 +29,7 @@ class SecondReader:
 
     Args:
         encoder: The packaged encoder whose changes `SECOND_WEIGHTS` holds.
+        first: The packaged reader; None for one of its own.
         quick_start: As of `Reader`.
         notify: As of `Reader`.
 
@@ -38,12 +38,17 @@ class SecondReader:
     """
 
     def __init__(
-        self, encoder: str, *, quick_start: bool = False, notify: Notify | None = None
+        self,
+        encoder: str,
+        *,
+        first: Reader | None = None,
+        quick_start: bool = False,
+        notify: Notify | None = None,
     ) -> None:
         packaged = encoder_weights(encoder, notify=notify)
         digest = content_hash([SECOND_WEIGHTS])
         self.described = f"packaged, then {encoder} ({packaged.revision}, {digest})"
-        self.first = Reader(quick_start=quick_start, notify=notify)
+        self.first = first or Reader(quick_start=quick_start, notify=notify)
         self.second = Reader(
             SECOND_WEIGHTS, encoder=encoder, quick_start=quick_start, notify=notify
         )
@@ -56,7 +61,8 @@ class SecondReader:
         """
         first = self.first.read(question, sentences)
         best = np.argsort(-(first.relevance + first.spans), kind="stable")[:_BEST]
-        return joint(first, self.second.read(question, sentences, only=best.tolist()))
+        both = joint(first, self.second.read(question, sentences, only=best.tolist()))
+        return replace(both, reader=self.described)
 
 
 def joint(first: Reading, second: Reading) -> Reading:
@@ -76,6 +82,3 @@ def joint(first: Reading, second: Reading) -> Reading:
         for (one, other), score in zip(pairs, scores, strict=True)
     )
     return Reading(relevance, words, answerable)
-
-
-AnyReader = Reader | SpanReader | SecondReader

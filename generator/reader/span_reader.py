@@ -8,7 +8,7 @@ words in it, less none. The scales differ from model to model; `reading_scale` m
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -66,7 +66,8 @@ class SpanReader(NamedPart):
         """
         with self._loading:
             scale = self._scale
-        return scale.moved(self.read_unscaled(question, sentences))
+        moved = scale.moved(self.read_unscaled(question, sentences))
+        return replace(moved, reader=self.described)
 
     def read_unscaled(self, question: str, sentences: Sequence[Sentence]) -> Reading:
         """The same as the model has it."""

