@@ -28,6 +28,7 @@ from generator.lm.causal_lm import CausalModel
 from generator.lm.gguf.llama_cpp import LlamaCppModel
 from generator.lm.ms_poe_policy import MsPoEPolicy
 from generator.lm.server.openai_server import RemoteModel
+from generator.prompt.builder import Instruction
 from generator.prompt.document_cut import describe_parts
 from generator.prompt.follow_up import Turn
 from generator.prompt.ledger import count_words, ledger
@@ -36,6 +37,7 @@ from generator.reader.reading import AnyReader
 from generator.scales.cosine_scale import CosineScale
 from generator.settings import GeneratorSettings
 from indexing.errors import InvalidRequest
+from indexing.models.files import DEFAULT_GENERATOR
 
 SURE = 0.5
 """Probability that the documents answer, from which a model is not told how to say that they do
@@ -137,7 +139,8 @@ class FreeAnswer:
         )
         sure = draft.probability is not None and draft.probability >= SURE
         seen = picture if settings.sees else None
-        limits = replace(settings.limits(budget), refusal=not sure, picture=seen, stop=stop)
+        told = Instruction(refusal=not sure, direct=model.name != DEFAULT_GENERATOR)
+        limits = replace(settings.limits(budget), instruction=told, picture=seen, stop=stop)
         if isinstance(model, RemoteModel):
             run = ask_server(model, request, evidence, limits)
         elif isinstance(model, LlamaCppModel):

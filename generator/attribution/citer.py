@@ -67,7 +67,8 @@ _BREAK = re.compile(r"\S|\n\n")
 _REFERENCE = re.compile(
     r"\s*(?:(?:According to|Based on) (?:the|this) (?:provided |given )?(?:evidence|documents?|text"
     r"|passages?|excerpts?)(?: \d+)?,\s*"
-    r"|The evidence (?:states|says|shows|suggests|indicates) that\s+)",
+    r"|The (?:provided )?(?:evidence|documents?)(?: from the documents?)?"
+    r" (?:states?|says?|shows?|suggests?|indicates?) that\s+)",
     re.IGNORECASE,
 )
 _MOST_EMBEDDED = 6  # quotes compared by embedding for each sentence of an answer

@@ -12,14 +12,14 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from generator.numbers import tokenize
-from indexing.text.english import FILLERS, LINKING_WORDS, STOP_WORDS
+from generator.numbers import Token, tokenize
+from indexing.text.english import FILLERS, LINKING_WORDS, MONTHS, STOP_WORDS
 from indexing.text.terms import Rarity, stem, strip_annotations, words
 
 _NEGATING = """
-    no not never none nobody nothing neither nor nowhere without cannot hardly barely unable refuse
-    refused refuses reject rejected rejects deny denied denies fail failed fails lack lacks lacked
-    unlike against except"""
+    no non not never none nobody nothing neither nor nowhere without cannot hardly barely unable
+    refuse refused refuses reject rejected rejects deny denied denies fail failed fails lack lacks
+    lacked unlike against except"""
 _NEGATIONS = frozenset(_NEGATING.split())
 _RETRACTION_WORDS = "true right correct case so happen agree way"
 _RETRACTION = frozenset(stem(word) for word in _RETRACTION_WORDS.split())
@@ -65,7 +65,7 @@ def parse_sentence(sentence: str, *, ordinary: Container[str] = ()) -> ParsedSen
         ordinary: Lower-case words that are no names although a sentence may start with them.
     """
     text = strip_annotations(sentence)
-    tokens = tokenize(text)
+    tokens = _days_first(tokenize(text))
     norms = tuple(token.norm for token in tokens)
     names = {token.norm for i, token in enumerate(tokens) if _is_name(token.text, i, ordinary)}
     return ParsedSentence(
@@ -74,6 +74,16 @@ def parse_sentence(sentence: str, *, ordinary: Container[str] = ()) -> ParsedSen
         norms=norms,
         denials=tuple(_denials(text)),
     )
+
+
+def _days_first(tokens: Sequence[Token]) -> list[Token]:
+    """Words and numbers, each month after its day: "July 17th" is "17 July"."""
+    ordered = [*tokens]
+    for at, (month, day) in enumerate(pairwise(tokens)):
+        is_day = day.norm.isdecimal() and len(day.norm) <= 2
+        if month.text in MONTHS and is_day and ordered[at] is month:
+            ordered[at : at + 2] = day, month
+    return ordered
 
 
 def stems_of_names(*names: str) -> frozenset[str]:
@@ -132,6 +142,8 @@ _BEFORE = frozenset(stem(word) for word in _BEFORE_WORDS.split())
 _NEAR = 8  # words
 _COPULA_WORDS = "scheduled planned set due located currently"
 _COPULAS = frozenset(stem(word) for word in _COPULA_WORDS.split())
+SAYS_NOTHING = _REPORTING | _COPULAS
+"""Stems that say only that something is so: of a time or place, or that somebody said it."""
 _PAIRS = [tuple(stem(word) for word in pair.split("/")) for pair in _OPPOSITES.split()]
 
 

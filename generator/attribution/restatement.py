@@ -19,6 +19,7 @@ from dataclasses import replace
 
 from generator.answer import Citation
 from generator.attribution.entailment_rules import (
+    SAYS_NOTHING,
     ParsedSentence,
     is_reordered,
     is_superseded,
@@ -32,7 +33,7 @@ from generator.reader.reading import AnyReader, Words
 from indexing.cached_property import cached_property
 from indexing.text.terms import Rarity
 
-ANSWERABLE = 2.0
+ANSWERABLE = 1.0
 """Least logit that the stretch answers."""
 ADDED = 0.75
 """Least share of what the claim adds that is in the sentence, and in its order."""
@@ -96,7 +97,7 @@ class Restatements:
         sentence, known = self._sentences[at], {*self._question.stems}
         answer = self._parsed(sentence.document.text[words.start : words.end])
         here = self._parsed(sentence.read)
-        added = [stem for stem in claim.stems if stem not in known]
+        added = [stem for stem in claim.stems if stem not in known | SAYS_NOTHING]
         asked = [stem for stem in answer.stems if stem not in known] or answer.stems
         share = self._rarity.share(added, here.stems) if added else 1.0
         if (
@@ -105,7 +106,7 @@ class Restatements:
             and not is_reordered([fact for fact in claim.facts if fact in added], here)
             and self._rarity.share(asked, claim.stems) >= _SAID
             and self._has_facts(claim, at, answer)
-            and not any({*asked} <= denial for denial in here.denials)
+            and (claim.denials or not any({*asked} <= denial for denial in here.denials))
             and not is_superseded(claim, here)
         ):
             yield replace(sentence.cited(), supported=True, overlap=share)

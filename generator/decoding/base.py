@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from generator.answer import ContextEntry, Responsibility
 from generator.evidence import Evidence, Span
 from generator.lm.sampling import Sampling
+from generator.prompt.builder import USUAL, Instruction
 from generator.prompt.follow_up import Turn
 from generator.prompt.pictures import PictureLookup, ShownFigure
 from generator.prompt.worked_question import WorkedQuestion
@@ -59,7 +60,7 @@ class DecodingLimits:
         arrangement: The order of the evidence in one prompt, a key of `ARRANGEMENTS`.
         documents: Whether one prompt has the best documents whole, as many as fit, instead of the
             best passages.
-        refusal: Whether the model is told what to write where the evidence does not answer.
+        instruction: What the model is told after the evidence, in one prompt.
         examples: Worked questions that stand before the question.
         picture: Gives figures to a model that sees; None for one that does not.
         stop: Set by another thread, ends the answer early.
@@ -72,7 +73,7 @@ class DecodingLimits:
     history: int = 1000
     arrangement: str = "ends"
     documents: bool = False
-    refusal: bool = True
+    instruction: Instruction = USUAL
     examples: tuple[WorkedQuestion, ...] = ()
     picture: PictureLookup | None = None
     stop: threading.Event | None = None

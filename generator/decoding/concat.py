@@ -63,7 +63,10 @@ def _prompt(
     longest = prompt_room(model, replace(limits, prompt=limits.prompt + limits.history))
     tokens = sum(model.count(each.question + each.answer) for each in history)
     if state is not None and tokens <= limits.history:
-        prompt = continue_prompt(question, evidence, state, chat=model.chat, room=longest)
+        prompt = continue_prompt(
+            question, evidence, state, chat=model.chat, room=longest,
+            instruction=limits.instruction,
+        )  # fmt: skip
         if prompt is not None:
             return prompt, (ContextEntry("", CONVERSATION, tokens, tokens, 0),)
     turns = [(each.question, each.answer) for each in history]
@@ -82,8 +85,8 @@ def _built(  # noqa: PLR0913, PLR0917 - what a prompt is made of
 ) -> Prompt:
     return build_prompt(
         request.instructed, evidence, chat=model.chat, room=room, earlier=earlier,
-        arrangement=limits.arrangement, documents=limits.documents, refusal=limits.refusal,
-        examples=limits.examples,
+        arrangement=limits.arrangement, documents=limits.documents,
+        instruction=limits.instruction, examples=limits.examples,
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from generator.evidence import Evidence, Sentence, Span
 from generator.extractive.features import SentenceFeatures
-from generator.extractive.ranking import sentence_scores
+from generator.extractive.ranking import Ranking
 
 BEFORE, AFTER = 1, 2
 """Sentences around one that ranks well, which are read with it."""
@@ -27,24 +27,33 @@ def best_stretches(evidence: Evidence, features: SentenceFeatures, *, tokens: in
     """The evidence for a prompt: its best sentences with their neighbours, or its passages."""
     if tokens >= FEW:
         return Evidence(evidence.best(), evidence.whole)
-    sentences, scores = features.sentences, sentence_scores(features)
+    sentences, ranking = features.sentences, Ranking.of(features)
+    scores, replaced = ranking.scores, ranking.replaced
     spans: list[Span] = []
     for i in map(int, np.argsort(-scores, kind="stable")):
-        if np.isfinite(scores[i]) and not any(_covers(span, sentences[i]) for span in spans):
+        if i in replaced or not np.isfinite(scores[i]):
+            continue
+        if not any(_covers(span, sentences[i]) for span in spans):
             alone = evidence.speaker is not None  # between a person's sentences others speak
-            first, last = (i, i) if alone else _neighbours(sentences, i)
+            first, last = (i, i) if alone else _neighbours(sentences, i, without=replaced)
             start, end = _start(sentences[first]), sentences[last].end
             spans.append(Span(sentences[i].document, start, end, float(scores[i])))
     return Evidence(tuple(spans), evidence.whole)
 
 
-def _neighbours(sentences: Sequence[Sentence], at: int) -> tuple[int, int]:
+def _neighbours(
+    sentences: Sequence[Sentence], at: int, *, without: frozenset[int]
+) -> tuple[int, int]:
     """The first and the last sentence that are read with one."""
+
+    def follows(i: int, j: int) -> bool:
+        inside = i >= 0 and j < len(sentences) and not ({i, j} - {at}) & without
+        return inside and _follows(sentences[i], sentences[j])
+
     first = last = at
-    while at - first < BEFORE and first and _follows(sentences[first - 1], sentences[first]):
+    while at - first < BEFORE and follows(first - 1, first):
         first -= 1
-    end = len(sentences) - 1
-    while last - at < AFTER and last < end and _follows(sentences[last], sentences[last + 1]):
+    while last - at < AFTER and follows(last, last + 1):
         last += 1
     return first, last
 

@@ -93,6 +93,14 @@ class Ranking:
         told = statements(features, scores)
         return cls(np.asarray(scores + latest_scores(features, told), np.float32), told)
 
+    @property
+    def replaced(self) -> frozenset[int]:
+        """The statements that the best sentence, a later one on the same matter, has replaced."""
+        late, best = self.statements.late, int(self.scores.argmax()) if len(self.scores) else 0
+        if self.statements.course or best not in late:
+            return frozenset()
+        return frozenset(i for i, when in late.items() if when < late[best])
+
 
 def answer_scores(features: SentenceFeatures, weights: Weights | None = None) -> Vectors:
     """(n,) by which sentences are quoted; arguments as of `sentence_scores`."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from generator.evidence import Embed, Evidence, Span, evidence_sentences
 from generator.extractive.evidence_order import FEW, best_stretches
 from generator.extractive.features import SentenceFeatures, WordVectors
-from generator.extractive.ranking import sentence_scores
+from generator.extractive.ranking import Ranking, sentence_scores
+from indexing.documents import Occasion
 from tests.generator.conftest import prose, span, transcript
 
 REPORT = prose(
@@ -56,6 +59,29 @@ def test_a_long_prompt_gets_the_passages(embed: Embed) -> None:
     evidence = Evidence(WHOLE, WHOLE)
     features = features_of(embed, "Why?", evidence)
     assert best_stretches(evidence, features, tokens=FEW) == evidence
+
+
+def test_what_a_later_document_has_replaced_is_left_out(embed: Embed) -> None:
+    question = "When is the launch of Heron?"
+    days = {"2025-03-03": "is on 30 March", "2025-05-05": "has moved to 11 May"}
+    documents = [
+        replace(
+            prose(f"We talked of tea. The launch of Heron {when}. It was cold.", name=day),
+            occasion=Occasion(day, "first lines", (), ""),
+        )
+        for day, when in days.items()
+    ]
+    evidence = Evidence(tuple(map(span, documents)), ())
+    features = features_of(embed, question, evidence)
+    ranking = Ranking.of(features)
+    old = [i for i, one in enumerate(features.sentences) if "30 March" in one.text]
+    assert ranking.replaced == frozenset(old)
+    text = " ".join(one.text for one in best_stretches(evidence, features, tokens=400).passages)
+    assert "11 May" in text and "30 March" not in text and text.count("We talked of tea.") == 2
+    once = features_of(embed, "When was the launch of Heron in March?", evidence)
+    assert "30 March" in str(
+        [one.text for one in best_stretches(evidence, once, tokens=400).passages]
+    )
 
 
 def _within(sentence: object, spans: list[Span]) -> bool:

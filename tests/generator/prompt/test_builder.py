@@ -14,9 +14,10 @@ from generator.evidence import Evidence, Span, gather_evidence
 from generator.lm.causal_lm import CausalModel
 from generator.lm.sampling import Sampling
 from generator.prompt.arrangement import arrange, merge_spans
-from generator.prompt.builder import SYSTEM, build_prompt, continue_prompt
+from generator.prompt.builder import SYSTEM, Instruction, build_prompt, continue_prompt
 from generator.prompt.follow_up import PromptState
 from generator.prompt.ledger import count_words, ledger
+from generator.prompt.worked_question import WorkedQuestion
 from generator.request import AskRequest
 from indexing.documents import Document, Occasion
 from indexing.errors import InvalidRequest
@@ -230,11 +231,27 @@ def test_evidence_names_page_and_time(model: CausalModel) -> None:
 def test_how_to_refuse_is_said_unless_the_evidence_is_sure_to_answer(model: CausalModel) -> None:
     evidence = Evidence((span(prose("The ferry sails at nine.")),), ())
     texts = [
-        build_prompt("When?", evidence, chat=model.chat, room=500, refusal=refusal).message
+        build_prompt(
+            "When?", evidence, chat=model.chat, room=500, instruction=Instruction(refusal)
+        ).message
         for refusal in (True, False)
     ]
     assert NOT_SAID in texts[0] and NOT_SAID not in texts[1]
     assert texts[0].replace(f" If it does not hold the answer, write: {NOT_SAID}", "") == texts[1]
+
+
+def test_models_that_were_not_taught_on_it_are_told_to_begin_with_the_answer(
+    model: CausalModel,
+) -> None:
+    evidence = Evidence((span(prose("The ferry sails at nine.")),), ())
+    worked = WorkedQuestion("How long?", "An hour.", "The crossing takes an hour.")
+    told = build_prompt(
+        "When?", evidence, chat=model.chat, room=900, instruction=Instruction(direct=True),
+        examples=(worked,),
+    )  # fmt: skip
+    text = model.tokenizer.decode(told.ids)
+    assert text.count("Begin with the answer itself, and do not mention the evidence.") == 2
+    assert NOT_SAID in told.message and "that repeat what" not in text
 
 
 def test_of_several_days_the_latest_holds(model: CausalModel) -> None:
