@@ -65,7 +65,7 @@ def _run(corpus: Path, names: list[str], accepted: Path) -> None:
     from rag_app.chat.application import Application
     from rag_app.corpus.corpus import Corpus
 
-    app = Application.over(Corpus(corpus))
+    app = Application(Corpus(corpus))
     app.ingest_queue.resume()
     for name in names:
         app.ingest_queue.add(asyncio.run(app.uploads.receive(name, _content(name))))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -163,18 +162,21 @@ def serve(
         synchronous=synchronous,
         missing_shards=missing_shards,
     ) as corpus:
-        app = Application.over(
+        app = Application(
             corpus,
             answer=mode,
             model_named=generator is not None,
             max_recording=max_recording_mb << 20,
             people=options.logins.users if options.logins else (),
+            measurements=_measurements() if measurements else None,
         )
-        if measurements:
-            from rag_app.laboratory.page.evaluation_view import evaluate
-
-            app = replace(app, measurements=evaluate)
         server.serve(app, options, ready=lambda address: _ready(address, options))
+
+
+def _measurements() -> Any:  # noqa: ANN401 - of Gradio
+    from rag_app.laboratory.page.evaluation_view import evaluate
+
+    return evaluate
 
 
 def _ready(address: str, options: object) -> None:

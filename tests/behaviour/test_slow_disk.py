@@ -197,7 +197,7 @@ def test_pages_come_while_more_uploads_wait_than_there_are_threads_for_pages(
     corpus: Corpus, disk: Disk
 ) -> None:
     options = ServerOptions()
-    app = Application.over(corpus)
+    app = Application(corpus)
     web = protect(build_application(app, options), options)
     (document,) = corpus.documents()
     threads = min(32, (os.cpu_count() or 1) + 4)  # those of an event loop

@@ -311,7 +311,7 @@ def test_no_conversation(tmp_path: Path) -> None:
 @pytest.fixture
 def app(tmp_path: Path) -> Iterator[Application]:
     with Corpus(tmp_path) as corpus:
-        yield Application.over(corpus)
+        yield Application(corpus)
 
 
 def as_sent(surface: Surface, act: Act) -> dict[str, Any]:

@@ -86,6 +86,15 @@ class DocumentHandlers:
             notice = view.failure(error)
         return await asyncio.to_thread(self.files, browser, notice)
 
+    def _after(self, browser: Browser, change: Callable[[], object]) -> Updates:
+        """The files and lists after a change, or why it cannot be made."""
+        notice = ""
+        try:
+            change()
+        except RagAppError as error:
+            notice = view.failure(error)
+        return self.files(browser, notice)
+
     def upload_change(self, change: Callable[[str, str | None], None]) -> Callable[..., Updates]:
         """A handler that does something with the upload that an event is about."""
 
@@ -116,26 +125,18 @@ class DocumentHandlers:
 
     def collect(self, browser: Browser, event: gr.EventData, request: gr.Request) -> Updates:
         """Make a collection of the documents that are ticked, or put them into one's own."""
-        browser, notice = own(self.app, browser, request), ""
-        person, name = browser["person"], str(value_of(event))
-        try:
-            self.app.document_list.collect(self.selection(browser), name, person)
-        except RagAppError as error:
-            notice = view.failure(error)
-        return self.files(browser, notice)
+        browser = own(self.app, browser, request)
+        ids, name = self.selection(browser), str(value_of(event))
+        collect = self.app.document_list.collect
+        return self._after(browser, lambda: collect(ids, name, browser["person"]))
 
     def share(self, shared: bool) -> Callable[..., Updates]:
         """A handler that lets everybody read a collection, or nobody else."""
 
         def handle(browser: Browser, event: gr.EventData, request: gr.Request) -> Updates:
-            browser, notice = own(self.app, browser, request), ""
-            try:
-                self.app.collection_list.share(
-                    str(value_of(event)), browser["person"], shared=shared
-                )
-            except RagAppError as error:
-                notice = view.failure(error)
-            return self.files(browser, notice)
+            browser, name = own(self.app, browser, request), str(value_of(event))
+            share = self.app.collection_list.share
+            return self._after(browser, lambda: share(name, browser["person"], shared=shared))
 
         return handle
 
@@ -162,10 +163,6 @@ class DocumentHandlers:
 
     def remove(self, browser: Browser, event: gr.EventData, request: gr.Request) -> Updates:
         """Remove a document."""
-        browser = own(self.app, browser, request)
-        notice = ""
-        try:
-            self.app.document_list.remove(str(value_of(event)), browser["person"])
-        except RagAppError as error:
-            notice = view.failure(error)
-        return browser, *self.files(browser, notice)
+        browser, id_ = own(self.app, browser, request), str(value_of(event))
+        remove = self.app.document_list.remove
+        return browser, *self._after(browser, lambda: remove(id_, browser["person"]))

@@ -13,6 +13,7 @@ from generator.answer import ReadAs
 from indexing.errors import InvalidRequest, RagAppError
 from indexing.filter import Scope
 from indexing.message import N_
+from rag_app.chat.changes import mark
 from rag_app.chat.conversation import Conversation, Exchange
 from rag_app.chat.language.current import count, gettext, ngettext, speak_to
 from rag_app.chat.language.elsewhere import translated
@@ -66,10 +67,10 @@ class TalkHandlers:
         What is new for standing questions is looked for: once told, it changes the mark.
         """
         chats = self.app.conversations.name(browser["key"])
-        mark = self.app.changes.mark(chats, browser["person"])
+        latest = mark(self.app, chats, browser["person"])
         self.app.tellings.look(browser["key"], Scope(browser["person"]))
         loading = self.app.readiness.is_loading
-        return view.changes(mark, chats, self.app.models.current, loading=loading)
+        return view.changes(latest, chats, self.app.models.current, loading=loading)
 
     async def refresh(self, browser: Browser, request: gr.Request) -> AsyncIterator[Updates]:
         """What may have changed elsewhere; then the answer that is asked for in another window."""

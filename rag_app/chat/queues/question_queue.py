@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterator
-from concurrent.futures import Future
 from contextlib import aclosing, closing, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from generator.answer import AnswerReady
@@ -16,6 +15,7 @@ from indexing.models.graphs.cores import Cores
 from indexing.models.runtime import release_memory
 from rag_app.chat.queues.fair_queue import FairQueue
 from rag_app.chat.queues.idle_timer import IdleTimer
+from rag_app.chat.queues.own_thread import in_own_thread
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Event
@@ -136,19 +136,9 @@ class QuestionQueue:
         Raises:
             Busy: Too many are waiting.
         """
-        stop, found = threading.Event(), Future[Read]()
-        found.set_running_or_notify_cancel()  # only `stop` ends it
-
-        def work() -> None:
-            try:
-                found.set_result(self.turn(read, who, stop))
-            except BaseException as error:
-                found.set_exception(error)
-
-        call = contextvars.copy_context().run
-        threading.Thread(target=call, args=[work], name="turn", daemon=True).start()
+        stop = threading.Event()
         try:
-            return await asyncio.wrap_future(found)
+            return await in_own_thread(partial(self.turn, read, who, stop), name="turn")
         finally:
             stop.set()
 

@@ -23,6 +23,7 @@ from rag_app.chat.request_limits import MAX_BODY
 
 if TYPE_CHECKING:
     import uvicorn
+    from fastapi import FastAPI
     from starlette.requests import Request
     from starlette.types import ASGIApp
 
@@ -118,7 +119,7 @@ def protect(web: ASGIApp, options: ServerOptions, *, sessions: Path | None = Non
     return with_peer(forwarded)
 
 
-def build_application(app: Application, options: ServerOptions) -> ASGIApp:
+def build_application(app: Application, options: ServerOptions) -> FastAPI:
     """The whole web application, without access control; Gradio is imported here."""
     _configure_gradio(app.corpus.folder)
     import gradio as gr
@@ -163,8 +164,9 @@ def build_application(app: Application, options: ServerOptions) -> ASGIApp:
         auth_dependency=_gradio_user if options.has_people else None,
         app_kwargs={"openapi_url": None},
     )
-    whole = PageHtml(web, head=head)
-    return BodyLimit(whole, limit=MAX_BODY, apart=[uploads.PATH])
+    web.add_middleware(PageHtml, head=head)
+    web.add_middleware(BodyLimit, limit=MAX_BODY, apart=[uploads.PATH])
+    return web
 
 
 def _gradio_user(request: Request) -> str | None:

@@ -7,13 +7,16 @@ every other request simply waits.
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 
+from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.routing import Router
+from starlette.types import Receive, Scope, Send
+
+from rag_app.chat.queues.own_thread import in_own_thread
 
 PAGE = """<!doctype html>
 <html lang="%(language)s"><head><meta charset="utf-8"><title>rag-app</title>
@@ -36,26 +39,27 @@ class Startup:
     """ASGI application that passes everything on to another, as soon as that is made.
 
     Args:
-        make: Makes it, in a thread of its own.
+        make: Makes it, in a thread of its own, for which nobody waits when the server is stopped.
         ready: Called once it is made and has started.
         failed: Called with the error when it cannot be made.
     """
 
     def __init__(
         self,
-        make: Callable[[], ASGIApp],
+        make: Callable[[], Starlette],
         *,
         ready: Callable[[], None],
         failed: Callable[[BaseException], None],
     ) -> None:
         self._make, self._ready, self._failed = make, ready, failed
-        self._app: ASGIApp | None = None
+        self._app: Starlette | None = None
         self._started = asyncio.Event()
+        self._router = Router(lifespan=self._live)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or hand it on."""
         if scope["type"] == "lifespan":
-            await self._live(scope, receive, send)
+            await self._router(scope, receive, send)
             return
         if not self._started.is_set() and _is_navigation(scope):
             headers = {"Retry-After": "1", "Cache-Control": "no-store"}
@@ -66,69 +70,32 @@ class Startup:
             raise RuntimeError("the application could not be made")  # the server is ending
         await self._app(scope, receive, send)
 
-    async def _live(self, scope: Scope, receive: Receive, send: Send) -> None:
+    @asynccontextmanager
+    async def _live(self, _: object) -> AsyncIterator[None]:
         """The server may start at once; the application does so behind it, and ends with it."""
-        await receive()
-        await send({"type": "lifespan.startup.complete"})
-        stop = asyncio.ensure_future(receive())
-        made = self._begin()
-        await asyncio.wait((made, stop), return_when=asyncio.FIRST_COMPLETED)
-        if not made.done() or made.exception() is not None:
-            if made.done() and (error := made.exception()) is not None:
-                self._failed(error)
-            self._started.set()  # whoever waits is told
-            await stop
-            await send({"type": "lifespan.shutdown.complete"})
-            return
-        app = made.result()
-        begun = False
+        end = asyncio.Event()
+        behind = asyncio.create_task(self._run(end))
+        yield
+        end.set()
+        if self._app is None:
+            behind.cancel()
+        with suppress(asyncio.CancelledError):
+            await behind
 
-        async def take() -> Message:
-            nonlocal begun
-            if begun:
-                return await stop
-            begun = True
-            return {"type": "lifespan.startup"}
-
-        async def tell(message: Message) -> None:
-            if message["type"] == "lifespan.startup.complete":
+    async def _run(self, end: asyncio.Event) -> None:
+        try:
+            app = await in_own_thread(self._make, name="start")
+            async with app.router.lifespan_context(app):
                 self._app = app
                 self._started.set()
                 self._ready()
-            elif message["type"] == "lifespan.startup.failed":
-                self._failed(RuntimeError(message.get("message") or "the page did not start"))
-                self._started.set()
-                await stop
-                await send({"type": "lifespan.shutdown.complete"})
-            else:
-                await send(message)
-
-        await app(scope, take, tell)
-
-    def _begin(self) -> asyncio.Future[ASGIApp]:
-        """Make the application in a thread, for which nobody waits when the server is stopped."""
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[ASGIApp] = loop.create_future()
-
-        def finish(app: ASGIApp | None, error: BaseException | None) -> None:
-            if future.cancelled():
-                return
-            if app is not None:
-                future.set_result(app)
-            elif error is not None:
-                future.set_exception(error)
-
-        def work() -> None:
-            app, failure = None, None
-            try:
-                app = self._make()
-            except BaseException as error:
-                failure = error
-            with suppress(RuntimeError):  # the loop is closed: the server has ended
-                loop.call_soon_threadsafe(finish, app, failure)
-
-        threading.Thread(target=work, name="start", daemon=True).start()
-        return future
+                await end.wait()
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:
+            self._failed(error)
+        finally:
+            self._started.set()  # whoever waits is told
 
 
 def _page(headers: Headers) -> str:

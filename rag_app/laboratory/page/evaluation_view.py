@@ -112,7 +112,7 @@ def _position_panel(app: Application, measurement: Measurement) -> gr.HTML:
         except InvalidRequest as error:
             yield failure(error)
             return
-        work = partial(positions, app.corpus.folder, app.generator, settings)
+        work = partial(positions, app.corpus.folder, app.models.current, settings)
         async for report in measurement.run(work):
             yield report
 

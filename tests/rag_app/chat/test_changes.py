@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from rag_app.chat.application import Application
+from rag_app.chat.changes import mark
 from rag_app.chat.conversation import Conversation, Exchange
 from rag_app.chat.conversation_store import new_key
 from rag_app.corpus.corpus import Corpus
@@ -27,13 +28,13 @@ UP_TO_DATE = """async () => {
 
 def test_a_mark_differs_once_anything_shown_has_changed(tmp_path: Path) -> None:
     with Corpus(tmp_path / "corpus") as corpus, Corpus(tmp_path / "corpus") as other:
-        app = Application.over(corpus)
+        app = Application(corpus)
         ann, bob = new_key(), new_key()
         chats = app.conversations.name(ann)
-        marks = [app.changes.mark(chats)]
+        marks = [mark(app, chats)]
 
         def differs() -> bool:
-            marks.append(app.changes.mark(chats))
+            marks.append(mark(app, chats))
             return marks[-1] != marks[-2]
 
         assert not differs()

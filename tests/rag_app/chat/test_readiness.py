@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 from rag_app.chat.application import Application
+from rag_app.chat.changes import mark
 from rag_app.chat.page import html as view
 from rag_app.corpus.corpus import Corpus
 from tests.waiting import PATIENCE
@@ -18,23 +19,23 @@ def _loader() -> threading.Thread | None:
 def test_the_page_says_that_models_are_loaded_until_they_are(tmp_path: Path) -> None:
     with Corpus(tmp_path / "corpus") as corpus:
         corpus.add_text("The owl survey begins in March.", name="owl")
-        app = Application.over(corpus)
-        before = app.changes.mark("")
+        app = Application(corpus)
+        before = mark(app, "")
         with corpus._models._loading:  # so that none can be loaded yet
             app.readiness.begin()
-            loader, marks = _loader(), [before, app.changes.mark("")]
+            loader, marks = _loader(), [before, mark(app, "")]
             states = [app.readiness.is_loading]
         assert loader is not None
         loader.join(PATIENCE)
         states.append(app.readiness.is_loading)
-        marks.append(app.changes.mark(""))
+        marks.append(mark(app, ""))
         assert states == [True, False]
         assert marks[0] == marks[2] != marks[1]
 
 
 def test_what_cannot_be_loaded_is_left_to_the_first_question(tmp_path: Path) -> None:
     with Corpus(tmp_path / "none") as corpus:
-        app = Application.over(corpus)
+        app = Application(corpus)
         app.readiness.begin()
         if (loader := _loader()) is not None:
             loader.join(PATIENCE)
@@ -42,6 +43,6 @@ def test_what_cannot_be_loaded_is_left_to_the_first_question(tmp_path: Path) -> 
 
 
 def test_the_notice_is_there_while_models_are_loaded_only() -> None:
-    notice = "Loading the models"
-    assert notice in view.changes("mark", "chats", "model", loading=True)
-    assert notice not in view.changes("mark", "chats", "model", loading=False)
+    notice, shown = "Loading the models", {"mark": "mark", "chats": "chats", "model": "model"}
+    assert notice in view.render("changes.html", **shown, loading=True)
+    assert notice not in view.render("changes.html", **shown, loading=False)

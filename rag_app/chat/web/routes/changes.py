@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI, Request
 from fastapi.responses import PlainTextResponse
 
+from rag_app.chat.changes import mark
 from rag_app.chat.conversation_store import login_key
 from rag_app.chat.web.auth import user_of
 
@@ -26,7 +27,7 @@ def add(web: FastAPI, app: Application) -> None:
             chats = request.query_params.get("chats", "")
         else:  # whatever the page says
             chats = app.conversations.name(login_key(person))
-        mark = await asyncio.to_thread(app.changes.mark, chats, person)
-        return PlainTextResponse(mark, headers={"Cache-Control": "no-store"})
+        latest = await asyncio.to_thread(mark, app, chats, person)
+        return PlainTextResponse(latest, headers={"Cache-Control": "no-store"})
 
     web.add_api_route(PATH, changes, methods=["GET"], response_model=None)

@@ -41,124 +41,106 @@ HEADERS = {"Cache-Control": "private, no-cache", "Cross-Origin-Resource-Policy":
 
 def add(web: FastAPI, app: Application) -> None:
     """Add the routes."""
-    handlers = _Handlers(app.viewer)
-    routes: dict[str, Callable[..., Awaitable[Response]]] = {
-        "view": handlers.view,
-        "parts/{number}": handlers.part,
-        "pages/{number}": handlers.page,
-        "boxes": handlers.boxes,
-        "matches": handlers.matches,
-        "recording": handlers.recording,
-        "figures/{key}": handlers.figure,
-    }
-    for path, handler in routes.items():
-        web.add_api_route(f"{PATH}/{path}", handler, methods=["GET", "HEAD"], response_model=None)
+    for path, make in ROUTES.items():
+        web.add_api_route(
+            f"{PATH}/{path}", _route(make, app.viewer), methods=["GET", "HEAD"], response_model=None
+        )
 
 
-class _Handlers:
-    """One route each."""
-
-    def __init__(self, viewer: Viewer) -> None:
-        self._viewer = viewer
-
-    async def view(self, request: Request, id_: str) -> Response:
-        def make() -> Response:
-            opened = self._viewer.open(id_, user_of(request.scope))
-            return HTMLResponse(
-                document_view.document(
-                    opened.document,
-                    quote=_span(request, opened.document),
-                    problem=opened.problem,
-                    sizes=opened.sizes,
-                    recording=opened.recording,
-                ),
-                headers=HEADERS,
-            )
-
-        return await _answer(request, make)
-
-    async def part(self, request: Request, id_: str, number: str) -> Response:
-        def make() -> Response:
-            document = self._viewer.document(id_, user_of(request.scope))
-            quote = _span(request, document)
-            html = document_view.part(document, _number(number), quote=quote)
-            return HTMLResponse(html, 200 if html else 404, headers=HEADERS)
-
-        return await _answer(request, make)
-
-    async def page(self, request: Request, id_: str, number: str) -> Response:
-        width = _number(request.query_params.get("width", ""))
-
-        def make() -> Response:
-            person = user_of(request.scope)
-            picture = self._viewer.picture(id_, person, _number(number), width)
-            if picture is None:
-                return PlainTextResponse("the file cannot be shown", 404)
-            tag = f'"{hashlib.sha256(picture).hexdigest()[:24]}"'
-            headers = {**HEADERS, "ETag": tag}
-            if request.headers.get("if-none-match") == tag:
-                return Response(status_code=304, headers=headers)
-            return Response(picture, media_type="image/jpeg", headers=headers)
-
-        return await _answer(request, make)
-
-    async def boxes(self, request: Request, id_: str) -> Response:
-        def make() -> Response:
-            person = user_of(request.scope)
-            span = _span(request, self._viewer.document(id_, person))
-            pages = self._viewer.boxes(id_, person, *span) if span else []
-            return JSONResponse([asdict(each) for each in pages], headers=HEADERS)
-
-        return await _answer(request, make)
-
-    async def matches(self, request: Request, id_: str) -> Response:
-        def make() -> Response:
-            document = self._viewer.document(id_, user_of(request.scope))
-            spans = blocks.parts(document)
-            found = [
-                {
-                    "start": start,
-                    "end": end,
-                    "part": blocks.part_of(spans, start),
-                    "page": document.page_at(start),
-                }
-                for start, end in matches(document.text, request.query_params.get("words", ""))
-            ]
-            return JSONResponse(found, headers=HEADERS)
-
-        return await _answer(request, make)
-
-    async def figure(self, request: Request, id_: str, key: str) -> Response:
-        def make() -> Response:
-            figure = self._viewer.figure(id_, user_of(request.scope), key)
-            headers = {
-                **HEADERS,
-                "X-Content-Type-Options": "nosniff",
-                "ETag": f'"{figure.key[:24]}"',
-            }
-            return Response(figure.data, media_type=figure.media_type, headers=headers)
-
-        return await _answer(request, make)
-
-    async def recording(self, request: Request, id_: str) -> Response:
-        def make() -> Response:
-            found = self._viewer.recording(id_, user_of(request.scope))
-            if found is None:
-                return PlainTextResponse("there is no recording beside this document", 404)
-            return FileResponse(found.path, media_type=found.type, headers=HEADERS)
-
-        return await _answer(request, make)
+def _view(viewer: Viewer, id_: str, request: Request) -> Response:
+    opened = viewer.open(id_, user_of(request.scope))
+    html = document_view.document(
+        opened.document,
+        quote=_span(request, opened.document),
+        problem=opened.problem,
+        sizes=opened.sizes,
+        recording=opened.recording,
+    )
+    return HTMLResponse(html, headers=HEADERS)
 
 
-async def _answer(request: Request, make: Callable[[], Response]) -> Response:
+def _part(viewer: Viewer, id_: str, request: Request) -> Response:
+    document = viewer.document(id_, user_of(request.scope))
+    number = _number(request.path_params["number"])
+    html = document_view.part(document, number, quote=_span(request, document))
+    return HTMLResponse(html, 200 if html else 404, headers=HEADERS)
+
+
+def _page(viewer: Viewer, id_: str, request: Request) -> Response:
+    width = _number(request.query_params.get("width", ""))
+    number = _number(request.path_params["number"])
+    picture = viewer.picture(id_, user_of(request.scope), number, width)
+    if picture is None:
+        return PlainTextResponse("the file cannot be shown", 404)
+    tag = f'"{hashlib.sha256(picture).hexdigest()[:24]}"'
+    headers = {**HEADERS, "ETag": tag}
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return Response(picture, media_type="image/jpeg", headers=headers)
+
+
+def _boxes(viewer: Viewer, id_: str, request: Request) -> Response:
+    person = user_of(request.scope)
+    span = _span(request, viewer.document(id_, person))
+    pages = viewer.boxes(id_, person, *span) if span else []
+    return JSONResponse([asdict(each) for each in pages], headers=HEADERS)
+
+
+def _matches(viewer: Viewer, id_: str, request: Request) -> Response:
+    document = viewer.document(id_, user_of(request.scope))
+    spans = blocks.parts(document)
+    found = [
+        {
+            "start": start,
+            "end": end,
+            "part": blocks.part_of(spans, start),
+            "page": document.page_at(start),
+        }
+        for start, end in matches(document.text, request.query_params.get("words", ""))
+    ]
+    return JSONResponse(found, headers=HEADERS)
+
+
+def _figure(viewer: Viewer, id_: str, request: Request) -> Response:
+    figure = viewer.figure(id_, user_of(request.scope), request.path_params["key"])
+    headers = {**HEADERS, "X-Content-Type-Options": "nosniff", "ETag": f'"{figure.key[:24]}"'}
+    return Response(figure.data, media_type=figure.media_type, headers=headers)
+
+
+def _recording(viewer: Viewer, id_: str, request: Request) -> Response:
+    found = viewer.recording(id_, user_of(request.scope))
+    if found is None:
+        return PlainTextResponse("there is no recording beside this document", 404)
+    return FileResponse(found.path, media_type=found.type, headers=HEADERS)
+
+
+Make = Callable[["Viewer", str, Request], Response]
+
+ROUTES: dict[str, Make] = {
+    "view": _view,
+    "parts/{number}": _part,
+    "pages/{number}": _page,
+    "boxes": _boxes,
+    "matches": _matches,
+    "recording": _recording,
+    "figures/{key}": _figure,
+}
+"""What answers each, by the end of its path."""
+
+
+def _route(make: Make, viewer: Viewer) -> Callable[..., Awaitable[Response]]:
     """What a thread makes of a request, or why it cannot."""
-    speak_to(request.headers)
-    try:
-        return await asyncio.to_thread(make)
-    except DocumentNotFound:
-        return PlainTextResponse(translated(HIDDEN if user_of(request.scope) else GONE), 404)
-    except RagAppError as error:
-        return PlainTextResponse(translated(f"{getattr(error, 'reason', error)}"), 422)
+
+    async def answer(request: Request, id_: str) -> Response:
+        speak_to(request.headers)
+        try:
+            return await asyncio.to_thread(make, viewer, id_, request)
+        except DocumentNotFound:
+            return PlainTextResponse(translated(HIDDEN if user_of(request.scope) else GONE), 404)
+        except RagAppError as error:
+            return PlainTextResponse(translated(f"{getattr(error, 'reason', error)}"), 422)
+
+    return answer
 
 
 def _span(request: Request, document: Document) -> blocks.Offsets | None:

@@ -41,7 +41,7 @@ def corpus(tmp_path: Path, encoder: Encoder) -> Iterator[Corpus]:
 
 @pytest.fixture
 def app(corpus: Corpus) -> Iterator[Application]:
-    app = Application.over(corpus)
+    app = Application(corpus)
     yield app
     app.tellings.close()
 
@@ -85,7 +85,7 @@ def test_each_new_place_is_told_once_in_its_conversation(app: Application, corpu
     chat = ask(app, key, Exchange("When is the launch?"), chat=chat.id)
     assert [turn.question for turn in chat.turns()] == [BUDGET, "When is the launch?"]
     corpus.add_text("No budget, no mast. The budget, Ines said, is gone.", name="two")
-    again = Application.over(corpus)  # after a restart
+    again = Application(corpus)  # after a restart
     assert told(again, key, chat)[1:] == ["No budget, no mast.", "The budget, Ines said, is gone."]
     now = app.conversations.get(key, chat.id)
     assert now is not None and now.exchanges[1].text == "Day 1: The budgets were cut. [1]"
@@ -125,7 +125,7 @@ def test_killed_after_it_told_a_place_it_does_not_tell_it_twice(
                 place = told_of.citation
                 app.jobs.update(key, chat.id, partial(_with, name=exchange.standing, place=place))
     every = ["One budget.", "Two budgets.", "The same budget.", "The same budget."]
-    assert told(Application.over(corpus), key, chat) == every
+    assert told(Application(corpus), key, chat) == every
 
 
 def _with(chat: Conversation, name: str, place: Citation) -> Conversation:

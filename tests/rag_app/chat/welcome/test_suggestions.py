@@ -24,7 +24,7 @@ Each backup takes 38 minutes.
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Application]:
     with Corpus(tmp_path_factory.mktemp("suggested") / "corpus") as corpus:
-        app = Application.over(corpus)
+        app = Application(corpus)
         yield app
         app.suggestions.close()
 
@@ -69,7 +69,7 @@ def test_an_unexpected_error_is_logged_with_its_traceback(
     with Corpus(tmp_path / "corpus") as corpus:
         corpus.add_text(TEXT, name="report")
         monkeypatch.setattr(corpus, "overview", fail)
-        app = Application.over(corpus)
+        app = Application(corpus)
         app.suggestions.of(None)
         log = tmp_path / LOG_NAME
         wait_until(lambda: log.exists() and "in fail" in log.read_text())
