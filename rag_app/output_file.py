@@ -1,4 +1,4 @@
-"""A file that a person names for something to be written to: what lies there may be theirs."""
+"""Files that are written whole or not at all. What lies where a person names one may be theirs."""
 
 from __future__ import annotations
 
@@ -42,19 +42,54 @@ def write_whole(path: Path, data: bytes) -> None:
     Raises:
         InputError: It cannot be written.
     """
-    draft = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}")
     try:
         if path.exists() and not path.is_file():  # a device or a pipe
             path.write_bytes(data)
-            return
-        draft.write_bytes(data)
-        draft.replace(path.resolve())
+        else:
+            put_in_place(path.resolve(), data)
     except OSError as error:
         raise InputError(
             f"{path}: cannot be written ({error.strerror or error}); name another file"
         ) from error
+
+
+def put_in_place(
+    path: Path,
+    data: str | bytes,
+    *,
+    mode: int = 0o666,
+    synced: bool = False,
+    times: tuple[int, int] | None = None,
+) -> None:
+    """Write a file beside its place, and then put it there.
+
+    Args:
+        path: The file; one that is there is replaced at once.
+        data: What it holds, a text in UTF-8.
+        mode: Who may read it, from its first byte on.
+        synced: Whether it has to be on the disk by then, whatever happens to the machine.
+        times: When it was last read and written, ns since the epoch; None for now.
+
+    Raises:
+        OSError: It cannot be written; nothing of it is left then.
+    """
+    draft = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}")
+    try:
+        number = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with os.fdopen(number, "wb") as file:
+            file.write(data.encode() if isinstance(data, str) else data)
+            if synced:
+                file.flush()
+                os.fsync(file.fileno())
+        if times is not None:
+            os.utime(draft, ns=times)
+        draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+PRIVATE = 0o600
+"""Mode of a file that only its owner may read."""
 
 
 def same_file(one: Path, other: Path) -> bool:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from generator.answer import marker_spans
 from indexing.text.disfluency import without_noise
 
 if TYPE_CHECKING:
-    from generator.answer import Answer, Citation, ShortAnswer
+    from generator.answer import Answer, Citation, Mode, ShortAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,15 @@ def line_emphasis(line: str, quote: Emphasis) -> Emphasis:
     if not shown.words or not line.endswith(shown.text):
         return Emphasis(line)
     return Emphasis(line.removesuffix(shown.text) + shown.before, shown.words, shown.after)
+
+
+def at_markers(text: str, mode: Mode) -> Iterator[tuple[str, int | None]]:
+    """An answer cut at its markers: what stands before each, with its number, then the rest."""
+    at = 0
+    for each in marker_spans(text, mode):
+        yield text[at : each.start], each.marker
+        at = each.end
+    yield text[at:], None
 
 
 def answer_lines(answer: Answer) -> Iterator[AnswerLine]:

@@ -23,6 +23,7 @@ import filelock
 
 from generator.answer_json import from_json
 from indexing.errors import InputError, InvalidRequest
+from rag_app.output_file import put_in_place
 
 Key = tuple[str, str, str | None]
 Json = dict[str, Any]
@@ -176,7 +177,8 @@ class AnswerFile:
             order = [key for key in self._order if key in self.lines]
             order += [key for key in self.lines if key not in known]
             if self.ahead.exists() or order != self._keys:
-                _replace(self.path, [self.lines[key].line for key in order])
+                lines = (self.lines[key].line for key in order)
+                put_in_place(self.path, b"".join(lines), synced=True)
                 self._keys = order
             self.ahead.unlink(missing_ok=True)
 
@@ -342,13 +344,3 @@ def _append(path: Path, line: bytes) -> None:
         file.write(line)
         file.flush()
         os.fsync(file.fileno())
-
-
-def _replace(path: Path, lines: Sequence[bytes]) -> None:
-    """Write a file atomically."""
-    draft = path.with_name(f"{path.name}.new")
-    with draft.open("wb") as file:
-        file.writelines(lines)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)

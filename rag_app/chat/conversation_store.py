@@ -19,6 +19,7 @@ from pathlib import Path
 from indexing.errors import CorpusError, InvalidRequest
 from indexing.message import N_
 from rag_app.chat.conversation import Conversation, from_json, to_json
+from rag_app.output_file import PRIVATE, put_in_place
 
 _KEY = re.compile(r"[\w-]{22,64}", re.ASCII)
 _LOGIN = "login:"  # what the key of a login begins with, and no browser's does
@@ -95,12 +96,7 @@ class ConversationStore:
                 if (one := _read(old)) is None or not one.pinned:
                     old.unlink(missing_ok=True)
             times = _times(file) if in_place else None
-            partial = file.with_suffix(f".{secrets.token_hex(4)}")
-            partial.touch(mode=0o600)  # nobody else on this machine reads it
-            partial.write_text(to_json(conversation), encoding="utf-8")
-            if times is not None:
-                os.utime(partial, ns=times)
-            partial.replace(file)
+            put_in_place(file, to_json(conversation), mode=PRIVATE, times=times)
         except OSError as error:
             raise _not_saved(file.parent, error) from error
 

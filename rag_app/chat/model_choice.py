@@ -9,13 +9,11 @@ they go to the address that they were given for, and never into a browser or a l
 from __future__ import annotations
 
 import json
-import os
-import secrets
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +23,7 @@ from indexing.models.files import PACKAGED_GENERATORS, generator_revision
 from indexing.models.local import LocalModel, local_generators
 from indexing.models.server.server_name import PREFIX, is_remote, parse_server_name
 from rag_app.chat.model_address import USUAL, check_address, is_elsewhere
+from rag_app.output_file import PRIVATE, put_in_place
 
 if TYPE_CHECKING:
     from rag_app.corpus.access import SharedCorpus
@@ -245,15 +244,10 @@ class ModelChoice:
 
     def _write(self, choice: _Choice) -> None:
         """Keep a choice, in a file that only this user can read from its first byte on."""
-        partial = self._file.with_suffix(f".{secrets.token_hex(4)}")
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            number = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(number, "w", encoding="utf-8") as file:
-                json.dump({"model": choice.model, "keys": choice.keys}, file)
-            partial.replace(self._file)
+            put_in_place(self._file, json.dumps(asdict(choice)), mode=PRIVATE)
         except OSError as error:
-            partial.unlink(missing_ok=True)
             raise CorpusError(
                 N_(
                     "%(name)s: the choice cannot be kept (%(error)s); check the folder's "

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from generator.answer import marker_spans
+from rag_app.short_answer import at_markers
 
 if TYPE_CHECKING:
     from generator.answer import Citation
@@ -71,8 +71,5 @@ def _evidence(citation: Citation) -> dict[str, Any]:
 
 def _plain(exchange: Exchange) -> str:
     """The text of an answer without its markers."""
-    parts, at = [], 0
-    for each in marker_spans(exchange.text, exchange.mode):
-        parts.append(exchange.text[at : each.start].rstrip(" "))
-        at = each.end
-    return "".join([*parts, exchange.text[at:]]).strip()
+    parts = at_markers(exchange.text, exchange.mode)
+    return "".join(part if marker is None else part.rstrip(" ") for part, marker in parts).strip()

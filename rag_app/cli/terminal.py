@@ -11,7 +11,8 @@ import sys
 
 import click
 
-from generator.answer import Mode, marker_spans
+from generator.answer import Mode
+from rag_app.short_answer import at_markers
 
 _CONTROLS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb]"
@@ -64,11 +65,10 @@ def answer_text(text: str, mode: Mode) -> str:
     r"""As `answer_piece`, for a whole answer or what there is of it."""
     if mode == "free":  # the model's own marks were left out of it
         return escape(text)
-    parts, at = [], 0
-    for each in marker_spans(text, mode):
-        parts += [document_text(text[at : each.start]), text[each.start : each.end]]
-        at = each.end
-    return "".join([*parts, document_text(text[at:])])
+    return "".join(
+        document_text(part) + ("" if marker is None else f"[{marker}]")
+        for part, marker in at_markers(text, mode)
+    )
 
 
 def say(line: object = "", *, error: bool = False) -> None:

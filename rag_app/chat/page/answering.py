@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Any
 
 import gradio as gr
 
-from generator.answer_form import FORMS, LENGTHS, Form, Length
+from generator.answer_form import FORMS, LENGTHS
 from rag_app.chat.page import html as view
 from rag_app.chat.page.browser_state import Browser, own, value_of
 
@@ -15,16 +15,18 @@ if TYPE_CHECKING:
     from rag_app.chat.application import Application
 
 
-def requested_length(browser: Browser) -> Length:
-    """How long a person wants answers to be, as their browser has it."""
-    length = browser.get("length")
-    return next((one for one in LENGTHS if one == length), "usual")
+SHAPES: dict[str, Collection[str]] = {"length": LENGTHS, "form": FORMS}
 
 
-def requested_form(browser: Browser) -> Form:
-    """In what form a person wants answers, as their browser has it."""
-    form = browser.get("form")
-    return next((one for one in FORMS if one == form), "usual")
+def requested_shape(browser: Browser) -> dict[str, Any]:
+    """How long, and in what form, a person wants answers, as their browser has it."""
+    return {name: _known(name, [browser.get(name)]) for name in SHAPES}
+
+
+def _known(name: str, values: object) -> str:
+    """The length or form among what a browser sent."""
+    sent = values if isinstance(values, list) else []
+    return next((one for one in SHAPES[name] if one in sent), "usual")
 
 
 class AnsweringHandlers:
@@ -36,17 +38,12 @@ class AnsweringHandlers:
     def open(self, browser: Browser, request: gr.Request) -> str:
         """The dialog, as it is for this person."""
         browser = own(self.app, browser, request)
-        shape = {"length": requested_length(browser), "form": requested_form(browser)}
-        return view.answering(self.app.models, browser["person"], shape)
+        return view.answering(self.app.models, browser["person"], requested_shape(browser))
 
     def keep(self, name: str) -> Callable[..., Browser]:
         """A handler that keeps the "length" or the "form" of answers in the browser."""
 
         def handle(browser: Browser, event: gr.EventData, request: gr.Request) -> Browser:
-            value = value_of(event)
-            values = value if isinstance(value, list) else []
-            known = LENGTHS if name == "length" else FORMS
-            choice = next((one for one in known if one in values), "usual")
-            return {**own(self.app, browser, request), name: choice}
+            return {**own(self.app, browser, request), name: _known(name, value_of(event))}
 
         return handle

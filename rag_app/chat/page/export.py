@@ -7,13 +7,19 @@ import unicodedata
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from generator.answer import NOT_SAID, marker_spans
+from generator.answer import NOT_SAID
 from generator.answer_json import as_json
 from rag_app.chat.language.current import count, day, gettext, ngettext, percent
 from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.page.quote_context import citation_place
 from rag_app.markdown_text import escaped, first_escaped, plain
-from rag_app.short_answer import AnswerLine, Emphasis, answer_lines, quote_emphasis
+from rag_app.short_answer import (
+    AnswerLine,
+    Emphasis,
+    answer_lines,
+    at_markers,
+    quote_emphasis,
+)
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Citation, ContextEntry
@@ -84,11 +90,10 @@ def _quote_line(line: AnswerLine) -> str:
 
 def _marked(exchange: Exchange) -> str:
     """The answer, its own markers bold: a "[2]" that a document contains is plain text."""
-    text, parts, at = exchange.text, [], 0
-    for each in marker_spans(text, exchange.mode):
-        parts += [_plain_lines(text[at : each.start]), f"**\\[{each.marker}\\]**"]
-        at = each.end
-    return "".join([*parts, _plain_lines(text[at:])])
+    return "".join(
+        _plain_lines(part) + ("" if marker is None else f"**\\[{marker}\\]**")
+        for part, marker in at_markers(exchange.text, exchange.mode)
+    )
 
 
 def _check_lines(check: PositionCheckRecord) -> list[str]:

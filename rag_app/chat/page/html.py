@@ -23,7 +23,7 @@ from indexing.store.collections import DEFAULT
 from indexing.text.disfluency import without_noise
 from indexing.walk import IN_FOLDERS, SUPPORTED
 from rag_app.chat.language import current as language
-from rag_app.chat.language.catalogue import LANGUAGES, translations
+from rag_app.chat.language.catalogue import translations
 from rag_app.chat.language.current import gettext, ngettext
 from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.page.quote_context import (
@@ -193,29 +193,11 @@ def conversations(all_: Sequence[Conversation], open_: str) -> str:
     return render("conversations.html", conversations=all_, open=open_, rated=rated)
 
 
-def editing(text: str) -> str:
-    """What sending the question in the box replaces, with a way out."""
-    return render("editing.html", text=text)
-
-
-def changes(mark: str, chats: str, model: str, *, loading: bool) -> str:
-    """The mark of what is shown, the folder of the conversations, and the model's name.
-
-    Also that models are being loaded, so that whoever asks now knows what the answer waits for.
-    """
-    return render("changes.html", mark=mark, chats=chats, model=model, loading=loading)
-
-
 def model_label(name: str) -> str:
     """The name of a language model as people know it: without its server or folder."""
     if is_remote(name):
         return name.partition("#")[2] or name
     return name.rstrip("/").rsplit("/", 1)[-1] or name
-
-
-def writer() -> str:
-    """The button that opens the dialog; the page writes the model's name on it."""
-    return render("writer.html")
 
 
 def answering(models: ModelChoice, person: str | None, shape: Mapping[str, str]) -> str:
@@ -383,13 +365,3 @@ def _moment(when: str) -> str:
     """A day or a time in ISO 8601 as people write it."""
     time = when[11:]
     return f"{language.day(when)} {time}" if time else language.day(when)
-
-
-def documents_heading() -> str:
-    """What stands above the documents in the sidebar."""
-    return render("documents_heading.html")
-
-
-def brand() -> str:
-    """The name of the program, and the choice of the language that the page is in."""
-    return render("brand.html", languages=LANGUAGES)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import gradio as gr
 
 from indexing.message import N_
+from rag_app.chat.language.catalogue import LANGUAGES
 from rag_app.chat.page import html as view
 from rag_app.chat.page.components import html, in_each_language, label
 from rag_app.chat.page.views.names import names
@@ -86,10 +87,10 @@ def build(app: Application, blocks: gr.Blocks) -> Layout:
 
 
 def _sidebar(max_bytes: int) -> Sidebar:
-    html(in_each_language(view.brand))
+    html(in_each_language(lambda: view.render("brand.html", languages=LANGUAGES)))
     new = gr.Button(label("New conversation"), elem_id="new", size="sm")
     conversations = html(acts=True, elem_id="chats")
-    html(in_each_language(view.documents_heading))
+    html(in_each_language(lambda: view.render("documents_heading.html")))
     return Sidebar(
         new=new,
         conversations=conversations,
@@ -127,7 +128,8 @@ def _talk(app: Application) -> Talk:
                 container=False,
                 elem_id="mode",
             )
-            writer = html(in_each_language(view.writer), acts=True, elem_id="writer")
+            button = in_each_language(lambda: view.render("writer.html"))
+            writer = html(button, acts=True, elem_id="writer")
             save = {
                 suffix: gr.Button(label(name), size="sm", elem_classes=["save", f"save-{suffix}"])
                 for suffix, name in FORMATS.items()

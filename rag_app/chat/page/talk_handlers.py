@@ -19,7 +19,7 @@ from rag_app.chat.language.current import count, gettext, ngettext, speak_to
 from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.page import export
 from rag_app.chat.page import html as view
-from rag_app.chat.page.answering import AnsweringHandlers, requested_form, requested_length
+from rag_app.chat.page.answering import AnsweringHandlers, requested_shape
 from rag_app.chat.page.browser_state import Browser, Updates, own, value_of
 from rag_app.chat.page.conversation_handlers import ConversationHandlers
 from rag_app.chat.page.document_handlers import DocumentHandlers
@@ -69,8 +69,13 @@ class TalkHandlers:
         chats = self.app.conversations.name(browser["key"])
         latest = mark(self.app, chats, browser["person"])
         self.app.tellings.look(browser["key"], Scope(browser["person"]))
-        loading = self.app.readiness.is_loading
-        return view.changes(latest, chats, self.app.models.current, loading=loading)
+        return view.render(
+            "changes.html",
+            mark=latest,
+            chats=chats,
+            model=self.app.models.current,
+            loading=self.app.readiness.is_loading,
+        )
 
     async def refresh(self, browser: Browser, request: gr.Request) -> AsyncIterator[Updates]:
         """What may have changed elsewhere; then the answer that is asked for in another window."""
@@ -170,9 +175,8 @@ class TalkHandlers:
             "free" if mode == "free" else "quote",
             self.documents.selection(browser),
             collections=self.documents.collections(browser),
-            length=requested_length(browser),
-            form=requested_form(browser),
             read_as=read_as,
+            **requested_shape(browser),
         )
         try:
             scope = Scope(browser["person"])
@@ -235,7 +239,11 @@ class TalkHandlers:
                 later,
                 **replaced,
             )
-        return conversation.exchanges[number].question, number, view.editing(hint)
+        return (
+            conversation.exchanges[number].question,
+            number,
+            view.render("editing.html", text=hint),
+        )
 
     def open(self, browser: Browser, event: gr.EventData, request: gr.Request) -> Updates:
         """Show a conversation."""

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -157,8 +158,8 @@ async def _log_in(
     credentials = f"{user.strip()}:{password}".encode()
     identity = await identification.of_password(credentials, address=_address(scope))
     if identity.user is None:
-        attempt = login_page.Attempt(user, wrong=True, wait=identity.wait)
-        return login_page.login_page(headers, scope["path"], attempt)
+        refused = replace(identity, wrong=True)
+        return login_page.login_page(headers, scope["path"], refused, user=user)
     assert identification.sessions is not None
     token = await on_disk(identification.sessions.begin, identity.user)
     response = RedirectResponse("./", 303)
@@ -194,8 +195,7 @@ def _refusal(scope: Scope, headers: Headers, identity: Identity, *, form: bool) 
         reason = "login required: give user:password as the API key"
         return error_response(reason, 401, code="invalid_api_key", headers=CHALLENGE)
     if form and scope["method"] in {"GET", "HEAD"} and "text/html" in headers.get("accept", ""):
-        attempt = login_page.Attempt(wrong=identity.wrong, wait=wait)
-        return login_page.login_page(headers, path, attempt)
+        return login_page.login_page(headers, path, identity)
     if wait:
         return PlainTextResponse(reason, 429, {"Retry-After": str(wait)})
     by_script = "sec-fetch-mode" in headers  # a browser would ask people for a password again

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rag_app.chat.web.logins import Logins
+from rag_app.output_file import PRIVATE, put_in_place
 
 COOKIE = "rag_app_session"
 LIFETIME = 30 * 24 * 3600  # seconds
@@ -117,11 +118,9 @@ class Sessions:
                 if one is not None and one.end > now
             ]
             stored = dict(sorted(every, key=lambda pair: -pair[1].end)[:MOST])
-            draft = file.with_name(f"{file.name}.{secrets.token_hex(4)}")
-            draft.touch(mode=0o600)
-            draft.write_text(json.dumps({key: asdict(one) for key, one in stored.items()}))
-            mark = _mark(draft)
-            draft.replace(file)
+            values = {key: asdict(one) for key, one in stored.items()}
+            put_in_place(file, json.dumps(values), mode=PRIVATE)
+            mark = _mark(file)
             with self._lock:
                 self._stored, self._mark = stored, mark
                 for key, one in changes.items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ import click
 
 from indexing.errors import InputError, InvalidRequest
 from rag_app.cli.terminal import say
+from rag_app.output_file import PRIVATE, put_in_place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -107,11 +107,7 @@ def _asked(user: str) -> str:
 
 def _write(file: Path, lines: Sequence[str]) -> None:
     """Replace the file at once; only its owner may read it."""
-    draft = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
     try:
-        draft.touch(mode=0o600, exist_ok=False)
-        draft.write_text("".join(f"{line}\n" for line in lines), "utf-8")
-        draft.replace(file)
+        put_in_place(file, "".join(f"{line}\n" for line in lines), mode=PRIVATE)
     except OSError as error:
-        draft.unlink(missing_ok=True)
         raise InputError(f"{file}: cannot be written ({error}); name another place") from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import secrets
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from indexing.message import N_, joined
 from indexing.text.aliases import ANY, NO_ALIASES, Alias, Aliases
 from indexing.walk import ALIAS_FILE
 from rag_app.corpus.stores import Stores
+from rag_app.output_file import put_in_place
 
 if TYPE_CHECKING:
     from rag_app.corpus.contents.alias_proposals import Proposal
@@ -112,16 +112,12 @@ class CorpusAliases:
 
     def _write(self, aliases: Aliases) -> Aliases:
         file = self.folder / ALIAS_FILE
-        draft = file.with_name(f".{ALIAS_FILE}.{secrets.token_hex(4)}")
         values = {one.name: one.spellings for one in aliases.entries}
         try:
-            draft.write_text(json.dumps(values, ensure_ascii=False, indent=1), "utf-8")
-            draft.replace(file)
+            put_in_place(file, json.dumps(values, ensure_ascii=False, indent=1))
         except OSError as error:
             reason = error.strerror or error
             raise CorpusError(f"{file}: cannot be written ({reason}); make room") from error
-        finally:
-            draft.unlink(missing_ok=True)
         return aliases
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from indexing.errors import CorpusDamaged
+from rag_app.output_file import put_in_place
 
 FORMAT = 1
 FILE_NAME = "manifest.json"
@@ -99,12 +99,8 @@ class ShardManifest:
 
     def write(self, folder: Path) -> None:
         """Put it in the place of the one before, whole or not at all."""
-        draft = folder / f".{FILE_NAME}"
-        with draft.open("w", encoding="utf-8") as file:
-            json.dump({"format": FORMAT, **asdict(self)}, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(folder / FILE_NAME)
+        values = {"format": FORMAT, **asdict(self)}
+        put_in_place(folder / FILE_NAME, json.dumps(values, indent=1), synced=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field, RootModel
@@ -218,11 +219,7 @@ def answer_result(answer: Answer) -> AnswerResult:
 
 def overview_result(about: Overview) -> OverviewResult:
     """What a document is about, as spans of it."""
-
-    def span(quote: DocumentQuote) -> Span:
-        values = {**asdict(quote), "time": clock(quote.time)}
-        return Span(document=about.document, title=about.title, **values)
-
+    span = partial(_span, about.document, about.title)
     return OverviewResult(
         document=about.document,
         title=about.title,
@@ -230,18 +227,10 @@ def overview_result(about: Overview) -> OverviewResult:
         length=clock(about.seconds),
         date=about.occasion.date,
         participants=list(about.occasion.participants),
-        speakers=[
-            SpeakerWords(name=each.name, words=each.words, share=each.share)
-            for each in about.speakers
-        ],
+        speakers=[SpeakerWords.model_validate(one, from_attributes=True) for one in about.speakers],
         topics=[
-            TopicSpan(
-                start=each.start,
-                end=each.end,
-                keywords=list(each.keywords),
-                quote=span(each.quote),
-            )
-            for each in about.topics
+            TopicSpan(start=one.start, end=one.end, keywords=[*one.keywords], quote=span(one.quote))
+            for one in about.topics
         ],
         decisions=[span(each) for each in about.decisions],
         actions=[
@@ -271,7 +260,10 @@ def register_result(register: Register, start: int) -> RegisterResult:
 
 
 def _register_entry(one: Entry) -> RegisterEntry:
-    values = {**asdict(one.quote), "time": clock(one.quote.time)}
-    quote = Span(document=one.document, title=one.title, **values)
     about = {name: getattr(one, name) for name in ("id", "tells", "who", "until", "due")}
-    return RegisterEntry(quote=quote, date=one.day, **about)
+    return RegisterEntry(quote=_span(one.document, one.title, one.quote), date=one.day, **about)
+
+
+def _span(document: str, title: str, quote: DocumentQuote) -> Span:
+    """A sentence of an overview or of the register."""
+    return Span(document=document, title=title, **{**asdict(quote), "time": clock(quote.time)})
