@@ -83,16 +83,8 @@ class Indexes:
         """Of the whole store as it is read now, whether it is divided or not."""
         return self._segments.current(store)
 
-    def are_current(self, store: Store) -> bool:
-        """Whether those of the store as it is now are on disk."""
-        return self._published.are_current(store)
-
-    def damage(self, store: Store) -> str:
-        """What is wrong with the files on disk; "" where nothing is."""
-        return self._published.damage(store)
-
     @property
-    def _published(self) -> Segments | Shards:
+    def published(self) -> Segments | Shards:
         """What searches read."""
         return self._segments if self.manifest is None else self._shards
 
@@ -140,7 +132,7 @@ class Indexes:
 
     def refresh(self, store: Store) -> None:
         """Bring them up to a changed store."""
-        self._published.refresh(store)
+        self.published.refresh(store)
         self._load_actors()
 
     @contextmanager
@@ -182,7 +174,7 @@ class Indexes:
 
     def rebuild(self, store: Store) -> None:
         """Make them again, whatever is on disk."""
-        self._published.rebuild(store)
+        self.published.rebuild(store)
         self._load_actors()
 
     def merge_in_background(self) -> None:
@@ -209,23 +201,10 @@ class Indexes:
                 self._shards.merge(choose, wanted=lambda: not end.is_set(), publishing=publishing)
                 self._load_actors()
 
-    def count(self, store: Store) -> int:
-        """How many segments there are."""
-        return self._published.count(store)
-
-    def waiting(self, store: Store) -> int:
-        """How many segments wait to be merged in a pause."""
-        return self._published.waiting(store)
-
-    @property
-    def merging(self) -> str:
-        """Who merges segments now, in words; "" for nobody."""
-        return self._published.merging
-
     def optimize(self, store: Store) -> int:
         """Make one segment of all, or of all in each shard; how many there were."""
         self.refresh(store)
-        segments = self.count(store)
+        segments = self.published.count(store)
         if self.manifest is None:
             self._segments.merge(store, all_of_them)
         else:

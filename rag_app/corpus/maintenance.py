@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -124,7 +125,7 @@ class CorpusMaintenance(CorpusReader):
         with closing(store):
             documents = len(document_rows(store.database))
             damages = verify(store.database, progress=progress)
-            if not damages and (reason := self._indexes.damage(store)):
+            if not damages and (reason := self._indexes.published.damage(store)):
                 damages = [Damage("index", reason)]
         return Verification(documents, tuple(damages))
 
@@ -156,7 +157,7 @@ class CorpusMaintenance(CorpusReader):
                 raise irreparable(error) from error
             with closing(damaged):
                 damages = verify(damaged.database, progress=progress)
-                derived = self._indexes.damage(damaged) if not damages else ""
+                derived = self._indexes.published.damage(damaged) if not damages else ""
                 salvage = salvage_database(damaged, damages, progress=progress)
             self._stores.close()
             store = self._stores.connection()
@@ -183,7 +184,9 @@ class CorpusMaintenance(CorpusReader):
         """
         from rag_app.corpus.copies.backup import write_backup
 
-        return write_backup(self._stores.connection(), Path(path).absolute(), version=_version())
+        return write_backup(
+            self._stores.connection(), Path(path).absolute(), version=version("rag-app")
+        )
 
     def restore(self, path: str | Path, *, replace: bool = False) -> Backup:
         """Restore a backup; programs that have the corpus open then use what it contains.
@@ -221,7 +224,7 @@ class CorpusMaintenance(CorpusReader):
         from rag_app.corpus.copies.exchange import write_export
 
         store = self._stores.connection()
-        return write_export(store, Path(path), version=_version(), progress=progress)
+        return write_export(store, Path(path), version=version("rag-app"), progress=progress)
 
     def import_archive(
         self, path: str | Path, *, progress: Callable[[int, int], None] | None = None
@@ -241,9 +244,3 @@ class CorpusMaintenance(CorpusReader):
             CorpusLocked: Others are writing, for longer than this waits.
         """
         return self._ingestion.import_archive(Path(path), progress)
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("rag-app")

@@ -72,16 +72,10 @@ class QuestionAnswering:
         """The answer, from the cluster where there is one."""
         from generator.answer import AnswerReady
 
-        for event in self._events(request, scope, None, on_workers=self.workers is not None):
+        for event in self.events(request, scope, on_workers=self.workers is not None):
             if isinstance(event, AnswerReady):
                 return event.answer
         raise AssertionError("a stream ends with its answer")
-
-    def events(
-        self, request: AskRequest, scope: Scope, stop: threading.Event | None = None
-    ) -> Generator[Event]:
-        """The events of the answer, made here; `stop`, set by another thread, ends it early."""
-        return self._events(request, scope, stop)
 
     def probability(
         self, request: AskRequest, scope: Scope, without: Callable[[Sentence], bool] | None
@@ -166,15 +160,18 @@ class QuestionAnswering:
         usual = usual or generator.answer(request, retrieval)
         return check(generator, request, retrieval, usual, progress=progress)
 
-    def _events(
+    def events(
         self,
         request: AskRequest,
         scope: Scope,
-        stop: threading.Event | None,
+        stop: threading.Event | None = None,
         *,
         on_workers: bool = False,
     ) -> Generator[Event]:
-        """The events of the answer; where dates or people left nothing, of one without them."""
+        """The events of the answer; `stop`, set by another thread, ends it early.
+
+        Where dates or people left nothing, they are those of an answer without them.
+        """
         found = self._find(request, scope)
         if len(found) == 1:
             yield from self._events_of(found[0], stop, on_workers=on_workers)

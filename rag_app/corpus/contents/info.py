@@ -49,7 +49,7 @@ class CorpusInfo:
 
 def corpus_info(folder: Path, store: Store, indexes: Indexes) -> CorpusInfo:
     """Count what is in a store."""
-    manifest = indexes.manifest
+    manifest, published = indexes.manifest, indexes.published
     entries = store.entries()
     return CorpusInfo(
         folder=str(folder),
@@ -59,11 +59,11 @@ def corpus_info(folder: Path, store: Store, indexes: Indexes) -> CorpusInfo:
         tokens=sum(entry.tokens for entry in entries),
         generation=store.generation,
         fingerprint=store.fingerprint(),
-        snapshot="current" if indexes.are_current(store) else "missing",
+        snapshot="current" if published.are_current(store) else "missing",
         bytes=_size(folder),
-        segments=indexes.count(store),
-        waiting=indexes.waiting(store),
-        merging=indexes.merging,
+        segments=published.count(store),
+        waiting=published.waiting(store),
+        merging=published.merging,
         shards=len(manifest.shards) if manifest else 0,
     )
 

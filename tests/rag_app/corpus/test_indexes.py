@@ -44,12 +44,12 @@ def test_shards_and_one_piece_are_refreshed_alike(corpus: Corpus) -> None:
             assert len(indexes.divide(division).shards) == 3
         corpus.add_text(f"A probe in {division}.", name="latest")
         with corpus.writing() as store:
-            assert indexes.are_current(store) and not indexes.damage(store)
+            assert indexes.published.are_current(store) and not indexes.published.damage(store)
             with store.meta.changing():
                 store.index.outdate([store.document_rows()[0][0]])
-            assert not indexes.are_current(store)
+            assert not indexes.published.are_current(store)
             indexes.refresh(store)
-            assert indexes.are_current(store)
+            assert indexes.published.are_current(store)
         assert (indexes.manifest is None) is (division is None)
         assert corpus.search("a probe in", k=99)[0].title
 
