@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rag_app.cli.option_types import AnyFile
 from rag_app.cli.options import (
     open_corpus,
     print_result,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     help="Check whether the answer changes with the order of the evidence, Ms-PoE on and off.",
 )  # fmt: skip
 @click.option(
-    "--proof", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    "--proof", type=AnyFile, metavar="FILE",
     help="Also write the answer with its evidence to FILE.html or FILE.json, for rag-app check.",
 )  # fmt: skip
 @with_missing_shards

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rag_app.cli.option_types import RenamedOption
+from rag_app.cli.option_types import AnyFile, RenamedOption
 from rag_app.cli.options import (
     open_corpus,
     print_result,
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 SOME_FAILED = 3
 SOME_CHANGED = 4
-
-AnyFile = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command()

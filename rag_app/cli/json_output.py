@@ -53,18 +53,7 @@ def instances(found: Instances) -> Json:
 
 def missing(lines: Sequence[ContextEntry]) -> list[Json]:
     """Lines of the ledger for what a search did not look at, in the form of hits without an id."""
-    return [
-        {
-            "document": one.document,
-            "title": one.title,
-            "path": "",
-            "part": "",
-            "date": "",
-            "score": 0.0,
-            "passages": [],
-        }
-        for one in lines
-    ]
+    return hits([Hit(one.document, one.title, "", "", 0.0, ()) for one in lines])
 
 
 def _passage(passage: PassageHit, explain: bool) -> Json:

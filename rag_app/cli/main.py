@@ -19,6 +19,7 @@ from indexing.errors import InvalidRequest
 from indexing.models.runtime import let_blas_threads_sleep
 from rag_app.cli import settings, terminal
 from rag_app.cli.last_resort import check_working_folder, last_resort
+from rag_app.cli.option_types import AnyFile, AnyPath
 from rag_app.cli.options import (
     open_corpus,
     print_result,
@@ -123,7 +124,7 @@ class Commands(click.Group):
 @click.version_option(package_name="rag-app")
 @click.option(
     "--config",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=AnyFile,
     envvar="RAG_APP_CONFIG",
     help="Settings file.  [default: rag-app.toml in the current folder, if there is one]",
 )
@@ -138,7 +139,7 @@ def main(context: click.Context, config: Path | None) -> None:
 
 
 @main.command()
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, type=AnyPath)
 @with_corpus
 @with_collection
 @with_encoder

@@ -15,6 +15,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 Option = Callable[[Command], Command]
 
 AnyPath = click.Path(path_type=Path)
+AnyFile = click.Path(path_type=Path, dir_okay=False)
 
 # Written out, so that help loads no library; `test_options.py` compares the tables.
 DECODINGS = ["concat", "rag-token", "rag-sequence", "quotes"]

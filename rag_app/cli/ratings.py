@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from indexing.errors import CorpusError
+from rag_app.cli.option_types import AnyFile
 from rag_app.cli.options import open_corpus, with_corpus
 from rag_app.cli.terminal import say, say_json
 
@@ -17,7 +18,7 @@ from rag_app.cli.terminal import say, say_json
 @click.option(
     "--out",
     "file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=AnyFile,
     help="Write into this file.  [default: print]",
 )
 def ratings(folder: Path, login: str | None, file: Path | None) -> None:

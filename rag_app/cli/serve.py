@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from indexing.errors import InvalidRequest
+from rag_app.cli.option_types import AnyFile
 from rag_app.cli.options import (
     open_corpus,
     with_corpus,
@@ -52,7 +53,7 @@ LOGIN = "RAG_APP_AUTH"
 @click.option("--mcp", is_flag=True, help="Also serve tools for other programs (MCP) at /mcp.")
 @click.option(
     "--auth-file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=AnyFile,
     help="File of logins, one person a line, as `rag-app passwd` writes it.  "
     f"[default: ${LOGIN}, else no login]",
 )

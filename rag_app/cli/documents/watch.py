@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rag_app.cli import terminal
+from rag_app.cli.option_types import AnyPath
 from rag_app.cli.options import (
     open_corpus,
     with_collection,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("folders", nargs=-1, required=True, type=AnyPath)
 @with_corpus
 @with_collection
 @with_encoder

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import click
 
+from rag_app.cli.option_types import AnyFile
 from rag_app.cli.options import open_corpus, print_result, with_corpus, with_json
 from rag_app.cli.terminal import say
 
-File = click.Path(path_type=Path, dir_okay=False)
-
 
 @click.command()
-@click.argument("file", type=File)
+@click.argument("file", type=AnyFile)
 @with_corpus
 @with_json
 def backup(file: Path, folder: Path, as_json: bool) -> None:
@@ -32,7 +31,7 @@ def backup(file: Path, folder: Path, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("file", type=File)
+@click.argument("file", type=AnyFile)
 @click.option("--replace", is_flag=True, help="Put it in the place of the corpus that is there.")
 @with_corpus
 @with_json

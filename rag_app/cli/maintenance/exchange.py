@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rag_app.cli.option_types import AnyFile
 from rag_app.cli.options import open_corpus, print_result, with_corpus, with_encoder, with_json
 from rag_app.cli.terminal import say
 
 if TYPE_CHECKING:
     from indexing.encoder.settings import EncoderSettings
 
-File = click.Path(path_type=Path, dir_okay=False)
-
 
 @click.command()
-@click.argument("file", type=File)
+@click.argument("file", type=AnyFile)
 @with_corpus
 @with_json
 def export(file: Path, folder: Path, as_json: bool) -> None:
@@ -33,7 +32,7 @@ def export(file: Path, folder: Path, as_json: bool) -> None:
 
 
 @click.command("import")
-@click.argument("file", type=File)
+@click.argument("file", type=AnyFile)
 @with_corpus
 @with_encoder
 @with_json

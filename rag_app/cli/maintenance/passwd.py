@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from indexing.errors import InputError, InvalidRequest
+from rag_app.cli.option_types import AnyFile
 from rag_app.cli.terminal import say
 from rag_app.output_file import PRIVATE, put_in_place
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file", type=AnyFile)
 @click.argument("user", required=False)
 @click.option("--remove", is_flag=True, help="Remove the user from the file.")
 @click.option("--hash", "hashes", is_flag=True, help="Hash the passwords that stand in plain text.")

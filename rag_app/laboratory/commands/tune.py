@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from indexing.errors import InvalidRequest
-from rag_app.cli.option_types import TUNED
+from rag_app.cli.option_types import TUNED, AnyFile, AnyPath
 from rag_app.cli.options import print_result, with_file_limits, with_json
 from rag_app.cli.terminal import notify, say
 
@@ -25,9 +25,9 @@ SOME_FILES_FAILED = 3
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=AnyPath)
 @click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), required=True,
+    "--out", type=AnyFile, required=True,
     help="File of the trained positions.",
 )  # fmt: skip
 @click.option(
