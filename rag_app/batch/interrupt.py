@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-MESSAGE = "rag-app: stop_on_signal after the questions in progress; Ctrl-C again quits at once\n"
+MESSAGE = "rag-app: stopping after the questions in progress; Ctrl-C again quits at once\n"
 _SHOW_CURSOR = "\x1b[?25h"  # which a progress bar has hidden
 
 

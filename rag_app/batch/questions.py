@@ -6,6 +6,7 @@ import csv
 import hashlib
 import io
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -71,10 +72,10 @@ def read_questions(path: Path) -> list[Question]:
     if suffix == ".json" or (suffix == ".jsonl" and _holds_meetings(text)):
         return _of_meetings(path)
     readers = {".txt": _lines, ".csv": _table, ".jsonl": _objects}
-    questions = _with_ids(path, list(readers[suffix](path, text)))
+    questions = list(readers[suffix](path, text))
     if not questions:
         raise UnreadableFile(path, "holds no question", "write one per line")
-    return questions
+    return _with_ids(path, questions)
 
 
 def _text(path: Path) -> str:
@@ -213,15 +214,11 @@ def _with_ids(path: Path, questions: Sequence[Question]) -> list[Question]:
     Raises:
         UnreadableFile: Two have the same id.
     """
-    counts: dict[str, int] = {}
-    result = []
-    for question in questions:
-        id_ = question.id or _digest(question)
-        counts[id_] = count = counts.get(id_, 0) + 1
-        if question.id and count > 1:
-            raise UnreadableFile(path, f"has the id {id_!r} twice", "make the ids unique")
-        result.append(replace(question, id=id_ if count == 1 else f"{id_}-{count}"))
-    return result
+    named = Counter(question.id for question in questions if question.id)
+    twice = next((id_ for id_, count in named.items() if count > 1), None)
+    if twice is not None:
+        raise UnreadableFile(path, f"has the id {twice!r} twice", "make the ids unique")
+    return _distinct([replace(one, id=one.id or _digest(one)) for one in questions])
 
 
 def _digest(question: Question) -> str:
@@ -257,11 +254,12 @@ def _of_meetings(path: Path) -> list[Question]:
 
 
 def _distinct(questions: Sequence[Question]) -> list[Question]:
-    """The questions with a number after ids that meetings of the same name share."""
-    counts: dict[str, int] = {}
+    """The questions with a number after an id that an earlier one has."""
+    counts = Counter[str]()
     distinct = []
     for question in questions:
-        counts[question.id] = count = counts.get(question.id, 0) + 1
+        counts[question.id] += 1
+        count = counts[question.id]
         id_ = question.id if count == 1 else f"{question.id}-{count}"
         distinct.append(replace(question, id=id_))
     return distinct

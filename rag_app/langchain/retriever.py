@@ -31,8 +31,8 @@ class RagAppRetriever(BaseRetriever):
     - `page`: of its first character; None where the format has no pages,
     - `place`: what that page is called, such as "page 4" or "slide 4",
     - `speaker`, `speakers`: who says most of it, or None, and everyone who speaks in it,
-    - `said`: with a limit to a speaker, the spans of the source's text that are theirs; what else
-      is in the page is said by others, and `speaker` and `time` are those of the first span,
+    - `utterances`: with a limit to a speaker, the spans of the source's text that are theirs; what
+      else is in the page is said by others, and `speaker` and `time` are of the first span,
     - `time`: the second of the recording at which it begins, or None,
     - `score`: comparable within one result only.
 
