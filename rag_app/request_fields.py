@@ -7,7 +7,7 @@ questions and of LangChain's retriever are made of this table; the keyword argum
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from inspect import Parameter, signature
@@ -316,10 +316,15 @@ def _checked(text: object, act: Act, fields: Mapping[str, Any]) -> Mapping[str, 
     known = ["where", *(one.name for one in fields_of("Python", act))]
     former = ["answer", "abstain", "subject", "aliases"] if act == "ask" else []
     for name in fields.keys() - {*known, *former}:
-        near = get_close_matches(name, known, n=1, cutoff=0.5)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
-        raise InvalidRequest(f"no field {name!r}; {hint}")
+        remedy = hint(name, known, f"there are {', '.join(known)}")
+        raise InvalidRequest(f"no field {name!r}; {remedy}")
     return fields
+
+
+def hint(name: str, known: Iterable[str], remedy: str) -> str:
+    """What to do about an unknown name: the known one that is like it, or else the remedy."""
+    near = get_close_matches(name, sorted(known), n=1, cutoff=0.5)
+    return f"did you mean {near[0]}?" if near else remedy
 
 
 def _without_limits(fields: Mapping[str, Any]) -> tuple[dict[str, Any], Filter]:
@@ -349,16 +354,21 @@ def spelled_out(options: type) -> Callable[[Called], Called]:
         acts: dict[type, Act] = {SearchOptions: "search", EveryOptions: "every"}
         act = acts.get(options, "ask")
         defaults = {one.name: one.default for one in REQUEST_FIELDS if act in one.acts}
-        before = [
-            one for one in signature(function).parameters.values() if one.kind != one.VAR_KEYWORD
-        ]
         named = [
             Parameter(name, Parameter.KEYWORD_ONLY, default=defaults.get(name), annotation=kind)
             for name, kind in options.__annotations__.items()
             if name != "answer"
         ]
-        whole = signature(function).replace(parameters=[*before, *named])
-        function.__signature__ = whole  # type: ignore[attr-defined]
-        return function
+        return with_parameters(function, named)
 
     return with_signature
+
+
+def with_parameters(
+    function: Called, named: Iterable[Parameter], *, eval_str: bool = False
+) -> Called:
+    """The function; who looks at its signature sees these parameters in place of `**options`."""
+    whole = signature(function, eval_str=eval_str)
+    own = [one for one in whole.parameters.values() if one.kind != one.VAR_KEYWORD]
+    function.__signature__ = whole.replace(parameters=[*own, *named])  # type: ignore[attr-defined]
+    return function

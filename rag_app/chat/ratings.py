@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from rag_app.chat.web.file_names import file_name
 from rag_app.short_answer import at_markers
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def _question(conversation: Conversation, exchange: Exchange) -> dict[str, Any]:
 
 def _evidence(citation: Citation) -> dict[str, Any]:
     return {
-        "path": citation.path.rsplit("/", 1)[-1],
+        "path": file_name(citation.path),
         "part": citation.part,
         "quote": citation.quote,
         "speaker": citation.speaker,

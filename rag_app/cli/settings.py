@@ -18,7 +18,6 @@ import os
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ import click
 
 from indexing.errors import InvalidRequest
 from rag_app.cli.option_types import CLUSTERED, CorpusPlace
+from rag_app.request_fields import hint
 
 FILE_NAME = "rag-app.toml"
 PREFIX = "RAG_APP_"
@@ -204,10 +204,9 @@ def _entries(
         elif name in flags and not isinstance(value, dict):
             yield words, name, value
         else:
-            near = get_close_matches(name, sorted(flags | below), n=1, cutoff=0.5)
             where = f"[{'.'.join(words)}] has" if words else "has"
-            hint = f"did you mean {near[0]}?" if near else "see: rag-app --help"
-            raise InvalidRequest(f"{file}: {where} no setting {key!r}; {hint}")
+            remedy = hint(name, flags | below, "see: rag-app --help")
+            raise InvalidRequest(f"{file}: {where} no setting {key!r}; {remedy}")
 
 
 def _takers(name: str, commands: Mapping[Path_, click.Command]) -> list[Path_]:

@@ -32,12 +32,10 @@ class Language:
     Attributes:
         code: A key of `LANGUAGES`.
         locale: How numbers and days are written, such as "de_CH".
-        is_chosen: Whether they chose it on the page.
     """
 
     code: str = ENGLISH
     locale: str = _USUAL[ENGLISH]
-    is_chosen: bool = False
 
 
 _UNKNOWN = Language()  # of whoever says nothing about it
@@ -80,7 +78,7 @@ def language_of(headers: Mapping[str, str]) -> Language:
     for locale in accepted:
         if locale.language in LANGUAGES:
             name = str(locale) if locale.territory else _USUAL.get(locale.language, str(locale))
-            return Language(locale.language, name, bool(choice))
+            return Language(locale.language, name)
     return Language()
 
 

@@ -35,6 +35,7 @@ from rag_app.chat.page.quote_context import (
 )
 from rag_app.chat.page.segments import paragraphs
 from rag_app.chat.viewer.recording import TYPES
+from rag_app.chat.web.file_names import file_name
 
 if TYPE_CHECKING:
     from generator.answer import Answer
@@ -86,7 +87,7 @@ def templates() -> Environment:
         moment=_moment,
         left=language.duration,
         model=model_label,
-        file=lambda path: path.rsplit("/", 1)[-1],
+        file=file_name,
         translated=translated,
         place=translated,
         abstention=_abstention,

@@ -13,6 +13,7 @@ from indexing.message import N_
 from indexing.page_names import page_name
 from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.viewer.blocks import flowing
+from rag_app.chat.web.file_names import file_name
 from rag_app.proof.standing import look_up, place_at
 from rag_app.short_answer import quote_emphasis
 from rag_app.surroundings import MARGIN, surroundings
@@ -257,5 +258,5 @@ def _apart(
 
 
 def _name(path: str, part: str) -> str:
-    name = path.rsplit("/", 1)[-1]
+    name = file_name(path)
     return f"{name} ({part})" if part else name

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
-from inspect import Parameter, signature
+from inspect import Parameter
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 from fastapi import FastAPI, Request
@@ -48,6 +48,7 @@ from rag_app.request_fields import (
     ask_request,
     fields_of,
     limits_of,
+    with_parameters,
 )
 from rag_app.request_models import annotation, plain, usual
 
@@ -199,21 +200,14 @@ def _takes_fields(act: Act, *names: str) -> Callable[[Tool], Tool]:
     """
 
     def with_signature(tool: Tool) -> Tool:
-        fields = [one for one in fields_of("MCP", act) if not names or one.name in names]
-        own = [
-            one
-            for one in signature(tool, eval_str=True).parameters.values()
-            if one.kind != one.VAR_KEYWORD
-        ]
         more = [
             Parameter(
                 one.name, Parameter.KEYWORD_ONLY, default=usual(one), annotation=annotation(one)
             )
-            for one in fields
+            for one in fields_of("MCP", act)
+            if not names or one.name in names
         ]
-        whole = signature(tool, eval_str=True).replace(parameters=[*own, *more])
-        tool.__signature__ = whole  # type: ignore[attr-defined]
-        return tool
+        return with_parameters(tool, more, eval_str=True)
 
     return with_signature
 

@@ -49,8 +49,8 @@ def test_the_first_language_of_the_browser_that_is_here(header: str, language: L
 
 def test_what_was_chosen_on_the_page_counts_and_keeps_the_region() -> None:
     chosen = {"accept-language": "en-US,de-AT", "cookie": f"a=b; {COOKIE}=de"}
-    assert language_of(chosen) == Language("de", "de_AT", is_chosen=True)
-    assert language_of({"cookie": f"{COOKIE}=de"}) == Language("de", "de", is_chosen=True)
+    assert language_of(chosen) == Language("de", "de_AT")
+    assert language_of({"cookie": f"{COOKIE}=de"}) == Language("de", "de")
     for nonsense in ("xx", "../de", '"'):
         assert language_of({"cookie": f"{COOKIE}={nonsense}"}) == Language()
 
