@@ -76,7 +76,7 @@ def test_nothing_is_covered_or_inaccessible_at_any_width(visit: Visit) -> None:
                 assert violations(page) == [], (width, dark, view)
         if width == 390:
             assert page.evaluate(SMALL, 24) == []
-            for name in ("#new", "#box .submit-button", "[data-pick=files]"):
+            for name in ("#new", "#box .submit-button", "#drop [data-pick=files]"):
                 box = page.locator(name).first.bounding_box()
                 assert box is not None and box["height"] >= 44, name
 
