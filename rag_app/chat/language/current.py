@@ -11,11 +11,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import lru_cache
-from http.cookies import CookieError, SimpleCookie
 
 from babel import Locale, UnknownLocaleError
 from babel.dates import format_skeleton
 from babel.numbers import format_decimal, format_percent
+from starlette.requests import cookie_parser
 
 from rag_app.chat.language.catalogue import ENGLISH, LANGUAGES, translations
 
@@ -72,23 +72,14 @@ def speaking(language: Language) -> Iterator[None]:
 def language_of(headers: Mapping[str, str]) -> Language:
     """The language that was chosen on the page, else the first of the browser's that is here."""
     accepted = _accepted(headers.get("accept-language", "")[:LONGEST_HEADER])
-    choice = _cookie(headers.get("cookie", ""))
-    if choice:
+    choice = cookie_parser(headers.get("cookie", "")).get(COOKIE)
+    if choice in LANGUAGES:
         accepted = [one for one in accepted if one.language == choice] or [Locale.parse(choice)]
     for locale in accepted:
         if locale.language in LANGUAGES:
             name = str(locale) if locale.territory else _USUAL.get(locale.language, str(locale))
             return Language(locale.language, name)
     return Language()
-
-
-def _cookie(header: str) -> str:
-    """The language in a header of cookies; "" for none that is here."""
-    try:
-        morsel = SimpleCookie(header).get(COOKIE)
-    except CookieError:
-        return ""
-    return morsel.value if morsel is not None and morsel.value in LANGUAGES else ""
 
 
 def _accepted(header: str) -> list[Locale]:

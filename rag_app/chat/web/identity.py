@@ -7,10 +7,10 @@ import base64
 import binascii
 import math
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from typing import Literal
 
 from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
 
 from rag_app.chat.web.login_brake import LoginBrake
 from rag_app.chat.web.logins import Logins, is_user_name
@@ -116,11 +116,7 @@ class Identification:
 
 def session_token(headers: Headers) -> str:
     """The token of a session in a request's cookies; "" for none."""
-    try:
-        morsel = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-    except CookieError:
-        return ""
-    return morsel.value if morsel is not None else ""
+    return cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
 
 
 def _text(value: str) -> str:

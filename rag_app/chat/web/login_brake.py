@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from cachetools import LRUCache
+from cachetools import TTLCache
 
 FREE = 5  # wrong logins without a wait
 FIRST_WAIT, LONGEST_WAIT = 2.0, 900.0  # seconds; it doubles with each wrong login
@@ -34,11 +34,13 @@ class LoginBrake:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._failures: LRUCache[tuple[str, str], _Failures] = LRUCache(MOST_LOGINS)
+        self._failures: TTLCache[tuple[str, str], _Failures] = TTLCache(
+            MOST_LOGINS, FORGOTTEN, timer=clock
+        )
 
     def wait(self, user: str, address: str) -> float:
         """Seconds until another password of this login is looked at here; 0 for at once."""
-        failures = self._of(user, address)
+        failures = self._failures.get(_key(user, address))
         if failures is None or failures.count < FREE:
             return 0.0
         wait = min(FIRST_WAIT * 2.0 ** min(failures.count - FREE, 30), LONGEST_WAIT)
@@ -46,19 +48,13 @@ class LoginBrake:
 
     def wrong(self, user: str, address: str) -> None:
         """Note a wrong password."""
-        failures = self._of(user, address)
-        count = failures.count + 1 if failures else 1
-        self._failures[_key(user, address)] = _Failures(count, self._clock())
+        key = _key(user, address)
+        before = self._failures.get(key)
+        self._failures[key] = _Failures(before.count + 1 if before else 1, self._clock())
 
     def right(self, user: str, address: str) -> None:
         """Forget the wrong passwords of a login at an address."""
         self._failures.pop(_key(user, address), None)
-
-    def _of(self, user: str, address: str) -> _Failures | None:
-        failures: _Failures | None = self._failures.get(_key(user, address))
-        if failures is None or self._clock() - failures.last > FORGOTTEN:
-            return None
-        return failures
 
 
 def _key(user: str, address: str) -> tuple[str, str]:

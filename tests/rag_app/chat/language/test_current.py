@@ -51,6 +51,8 @@ def test_what_was_chosen_on_the_page_counts_and_keeps_the_region() -> None:
     chosen = {"accept-language": "en-US,de-AT", "cookie": f"a=b; {COOKIE}=de"}
     assert language_of(chosen) == Language("de", "de_AT")
     assert language_of({"cookie": f"{COOKIE}=de"}) == Language("de", "de")
+    beside = f'other={{"a": 1}}; {COOKIE}=de'  # which is no cookie by RFC 6265
+    assert language_of({"cookie": beside}) == Language("de", "de")
     for nonsense in ("xx", "../de", '"'):
         assert language_of({"cookie": f"{COOKIE}={nonsense}"}) == Language()
 
