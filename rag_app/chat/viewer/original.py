@@ -6,10 +6,11 @@ import stat
 import threading
 from collections import ChainMap
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cachetools import LRUCache
+from cachetools import LRUCache, cachedmethod
 
 from indexing.documents import Document
 from indexing.files import FileReader
@@ -44,6 +45,10 @@ class Original:
         return self.path is not None and _state(self.path) == self.state
 
 
+def _content(_: Originals, document: Document, path: Path, state: FileState) -> tuple[object, ...]:
+    return path, document.part, document.digest, state
+
+
 class Originals:
     """Finds the files of documents; what may have changed is read again and compared."""
 
@@ -51,8 +56,8 @@ class Originals:
         self._corpus = corpus
         # which waits for no file that is being indexed
         self._reader = FileReader(corpus.limits, corpus.ocr)
-        self._same: LRUCache[tuple[str, str, str, FileState], bool] = LRUCache(256)
-        self._lock = threading.Lock()
+        self._same: LRUCache[object, bool] = LRUCache(256)
+        self._lock = threading.Lock()  # not held over a file: it may be large, or on a slow disk
 
     def close(self) -> None:
         """End the process that reads files; another comparison starts one again."""
@@ -80,26 +85,16 @@ class Originals:
                 now.store.files.state(document.path, collection=name) == state for name in names
             )
 
+    @cachedmethod(attrgetter("_same"), key=_content, lock=attrgetter("_lock"))
     def _reads_the_same(self, document: Document, path: Path, state: FileState) -> bool:
         """Whether the file, read again, holds just this document."""
-        key = (document.path, document.part, document.digest, state)
-        with self._lock:  # not over the file, which may be large, or on a slow disk
-            known: bool | None = self._same.get(key)
-        if known is None:
-            with self._corpus.seen_by(
-                OWNER
-            ).reading() as now:  # what it knows of pictures is not read again
-                entries = self._reader.read(
-                    path, readings=ChainMap({}, now.store.pictures.readings())
-                )
-            known = any(
-                isinstance(one, Document)
-                and (one.part, one.digest) == (document.part, document.digest)
-                for one in entries
-            )
-            with self._lock:
-                self._same[key] = known
-        return known
+        with self._corpus.seen_by(OWNER).reading() as now:
+            known = ChainMap({}, now.store.pictures.readings())  # pictures that are not read again
+            entries = self._reader.read(path, readings=known)
+        return any(
+            isinstance(one, Document) and (one.part, one.digest) == (document.part, document.digest)
+            for one in entries
+        )
 
 
 def _state(path: Path) -> FileState | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import base64
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from typing import Any, TypeVar, cast
+from collections.abc import Mapping
+from operator import attrgetter
+from typing import Any, cast
 
-from cachetools import LRUCache
+from cachetools import LRUCache, cachedmethod
 
 from indexing.errors import UnreadableFile
 from indexing.limits import MIB, FileLimits
@@ -20,7 +20,6 @@ WIDTHS = (700, 1400, 2100)  # pixels; a browser takes the one that its screen ne
 KEPT = 64 * MIB  # of pictures
 LIMITS = FileLimits(seconds=30, memory=1024 * MIB)  # of one page
 Box = tuple[float, float, float, float]
-T = TypeVar("T")
 
 
 class PagePictures:
@@ -36,28 +35,25 @@ class PagePictures:
         """End the process; drawing another page starts one again."""
         self._process.close()
 
+    @cachedmethod(attrgetter("_sizes"), lock=attrgetter("_lock"))
     def sizes(self, original: Original) -> list[tuple[float, float]]:
         """Width and height of each page in points.
 
         Raises:
             UnreadableFile: It cannot be drawn, or not within the limits.
         """
-
-        def read() -> list[tuple[float, float]]:
-            sizes = self._ask(original, {"of": "sizes"})["sizes"]
-            return [(float(width), float(height)) for width, height in sizes]
-
-        return self._cached(self._sizes, original, read)
+        sizes = self._ask(original, {"of": "sizes"})["sizes"]
+        return [(float(width), float(height)) for width, height in sizes]
 
     def picture(self, original: Original, page: int, width: int) -> bytes:
         """A page as JPEG, at the next of `WIDTHS`. Errors as in `sizes`."""
         nearest = next((each for each in WIDTHS if each >= width), WIDTHS[-1])
+        return self._drawn(original, page, nearest)
 
-        def draw() -> bytes:
-            reply = self._ask(original, {"of": "picture", "page": page, "width": nearest})
-            return base64.b64decode(reply["picture"])
-
-        return self._cached(self._pictures, (original, page, nearest), draw)
+    @cachedmethod(attrgetter("_pictures"), lock=attrgetter("_lock"))
+    def _drawn(self, original: Original, page: int, width: int) -> bytes:
+        reply = self._ask(original, {"of": "picture", "page": page, "width": width})
+        return base64.b64decode(reply["picture"])
 
     def boxes(self, original: Original, page: int, text: str, start: int, end: int) -> list[Box]:
         """Where a span of a page's text stands on it, a box a line; none unless that is certain."""
@@ -73,12 +69,3 @@ class PagePictures:
         if not original.is_unchanged:
             raise UnreadableFile(original.path, N_("has changed"), N_("open the document again"))
         return reply
-
-    def _cached(self, cache: LRUCache[object, T], key: object, make: Callable[[], T]) -> T:
-        with self._lock:
-            if key in cache:
-                return cache[key]
-        value = make()
-        with self._lock, suppress(ValueError):  # larger than all that is kept
-            cache[key] = value
-        return value
