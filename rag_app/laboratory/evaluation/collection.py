@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -25,6 +25,7 @@ from indexing.errors import CorpusError
 from indexing.store.store import FILE_NAME, Store
 from rag_app.corpus.corpus import Corpus
 from rag_app.laboratory.datasets.task import Task
+from rag_app.laboratory.evaluation import metrics
 from rag_app.laboratory.evaluation.cache_files import drop_oldest, evaluation_cache
 from rag_app.progress import track
 from retriever.fusion import RANKINGS
@@ -58,6 +59,11 @@ class Collection:
         """(documents,) how well each document of the task answers a query."""
         return self.retriever.score(Query.of(query)).documents[self.positions]
 
+    def ranks(self) -> list[int]:
+        """The rank of the document that each query of the task asks for, 1 for the best."""
+        with track(self.task.queries, doing="Ranking") as queries:
+            return [metrics.rank(self.scores(query.text), query.gold) for query in queries]
+
 
 @contextmanager
 def open_collection(
@@ -80,7 +86,8 @@ def open_collection(
     place = _place(task, encoder.fingerprint, folder, notify)
     started = perf_counter()
     with Corpus(place, encoder=encoder) as corpus:
-        missing = [one for one in task.documents if one.digest not in _stored_digests(place)]
+        digests, _ = _stored(place)
+        missing = [one for one in task.documents if one.digest not in digests]
         if missing:
             with track(missing, doing="Encoding documents", then="Indexing words") as steps:
                 corpus.add_documents(steps)
@@ -115,27 +122,19 @@ def _place(
 
 def _fits(folder: Path, task: Task, fingerprint: Fingerprint) -> bool:
     """Whether a folder is empty, or holds only documents of the task with this fingerprint."""
-    if not (folder / FILE_NAME).exists():
-        return True
     try:
-        store = Store(folder)
+        digests, stored = _stored(folder)
     except CorpusError:
         return False
-    digests, stored = set(store.digests()), store.fingerprint()
-    store.close()
-    return stored in (None, fingerprint) and digests <= {
-        document.digest for document in task.documents
-    }
+    return stored in (None, fingerprint) and digests <= {one.digest for one in task.documents}
 
 
-def _stored_digests(folder: Path) -> set[str]:
-    """Digests of the documents that a corpus holds."""
+def _stored(folder: Path) -> tuple[set[str], Fingerprint | None]:
+    """Digests of the documents that a corpus holds, if any, and the fingerprint of its vectors."""
     if not (folder / FILE_NAME).exists():
-        return set()
-    store = Store(folder)
-    digests = set(store.digests())
-    store.close()
-    return digests
+        return set(), None
+    with closing(Store(folder)) as store:
+        return set(store.digests()), store.fingerprint()
 
 
 def _positions(documents: Sequence[Document], retriever: Retriever) -> npt.NDArray[np.int64]:

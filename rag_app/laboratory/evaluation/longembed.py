@@ -29,7 +29,6 @@ from rag_app.laboratory.datasets.hub import HUB_TASKS, lies_in, load
 from rag_app.laboratory.datasets.task import Task, TaskQuery
 from rag_app.laboratory.evaluation import metrics
 from rag_app.laboratory.evaluation.collection import Collection, open_collection
-from rag_app.progress import track
 
 Number = TypeVar("Number", int, float)
 
@@ -214,8 +213,7 @@ def measure(collection: Collection) -> TaskResult:
     """Rank all documents for every query."""
     task = collection.task
     started = perf_counter()
-    with track(task.queries, doing="Ranking") as queries:
-        ranks = [metrics.rank(collection.scores(query.text), query.gold) for query in queries]
+    ranks = collection.ranks()
     return TaskResult(
         statistics=task.statistics,
         ndcg_at_10=metrics.ndcg(ranks),

@@ -29,9 +29,7 @@ from rag_app.laboratory.datasets.facts import Fact, facts
 from rag_app.laboratory.datasets.haystack import Haystack, plant
 from rag_app.laboratory.datasets.synthetic import word_count
 from rag_app.laboratory.datasets.task import Task, TaskQuery
-from rag_app.laboratory.evaluation import metrics
-from rag_app.laboratory.evaluation.collection import Collection, open_collection
-from rag_app.progress import track
+from rag_app.laboratory.evaluation.collection import open_collection
 
 LENGTHS = (512, 2048, 8192, 32768)
 DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -248,12 +246,6 @@ def _column(
 ) -> npt.NDArray[np.float64]:
     """(depths,) accuracy at one length."""
     with open_collection(task, encoder=encoder, ranking=ranking, folder=folder) as collection:
-        ranked_first = _ranked_first(collection)
-    shares: npt.NDArray[np.float64] = np.reshape(ranked_first, (depths, -1)).mean(axis=1)
+        ranks = np.reshape(collection.ranks(), (depths, -1))
+    shares: npt.NDArray[np.float64] = (ranks == 1).mean(axis=1)
     return shares
-
-
-def _ranked_first(collection: Collection) -> list[bool]:
-    """Whether each query ranks its own excerpt first."""
-    with track(collection.task.queries, doing="Ranking") as queries:
-        return [metrics.rank(collection.scores(each.text), each.gold) == 1 for each in queries]
