@@ -21,7 +21,7 @@ from rag_app.cli.options import (
     with_workers,
 )
 from rag_app.cli.request_options import with_fields
-from rag_app.cli.terminal import field, flow, notify, say
+from rag_app.cli.terminal import count_noun, field, flow, notify, say
 
 if TYPE_CHECKING:
     from generator.settings import GeneratorSettings
@@ -158,8 +158,6 @@ def _bar() -> Iterator[Callable[[Step], None]]:
 
 
 def _say(summary: Summary, report: Path | None) -> None:
-    from rag_app.cli.printing import count_noun
-
     counts = {
         "asked": summary.asked,
         "from earlier runs": summary.kept,

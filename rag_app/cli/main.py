@@ -183,7 +183,7 @@ def index(
         if reencode:
             with printing.index_progress("Encoding") as advance:
                 done = corpus.reencode(progress=advance)
-            message = f"{printing.count_noun(done, 'document')} encoded"
+            message = f"{terminal.count_noun(done, 'document')} encoded"
             print_result(as_json, {"reencoded": done}, lambda: terminal.say(message))
             return
         with printing.index_progress("Indexing") as advance:
@@ -290,7 +290,6 @@ def remove(
 ) -> None:
     """Remove documents by id, file, folder or title. Your own files are never touched."""
     from indexing.filter import Filter
-    from rag_app.cli import printing
     from rag_app.cli.documents.collections import confirm_removal
 
     if bool(names) == missing:
@@ -301,7 +300,7 @@ def remove(
         if collection is None and not yes:
             confirm_removal(corpus, targets)
         removed = corpus.remove(targets, collection=collection) if targets else 0
-    message = f"{printing.count_noun(removed, 'document')} removed"
+    message = f"{terminal.count_noun(removed, 'document')} removed"
     print_result(as_json, {"removed": removed}, lambda: terminal.say(message))
 
 

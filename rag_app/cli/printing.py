@@ -16,7 +16,16 @@ from indexing.store.collections import DEFAULT
 from indexing.text.disfluency import without_noise
 from rag_app.cli.bold import filled, in_bold
 from rag_app.cli.json_output import shown
-from rag_app.cli.terminal import answer_piece, answer_text, document_text, escape, field, flow, say
+from rag_app.cli.terminal import (
+    answer_piece,
+    answer_text,
+    count_noun,
+    document_text,
+    escape,
+    field,
+    flow,
+    say,
+)
 from rag_app.progress import bar
 from rag_app.short_answer import Emphasis, answer_lines, quote_emphasis
 
@@ -32,11 +41,6 @@ if TYPE_CHECKING:
 
 
 _WIDEST = 100  # columns of a line of text
-
-
-def count_noun(number: int, noun: str) -> str:
-    """A number of things: 1 document, 2 documents."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def piece(text: str) -> None:

@@ -9,7 +9,7 @@ import click
 from indexing.errors import CorpusError
 from rag_app.cli.option_types import AnyFile
 from rag_app.cli.options import open_corpus, with_corpus
-from rag_app.cli.terminal import say, say_json
+from rag_app.cli.terminal import count_noun, say, say_json
 
 
 @click.command()
@@ -47,4 +47,4 @@ def ratings(folder: Path, login: str | None, file: Path | None) -> None:
             raise CorpusError(
                 f"{file}: cannot be written ({error.strerror or error}); name another file"
             ) from error
-    say(f"{len(lines)} rated answer{'' if len(lines) == 1 else 's'}", error=True)
+    say(count_noun(len(lines), "rated answer"), error=True)

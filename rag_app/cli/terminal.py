@@ -71,6 +71,11 @@ def answer_text(text: str, mode: Mode) -> str:
     )
 
 
+def count_noun(number: int, noun: str) -> str:
+    """A number of things: 1 document, 2 documents."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def say(line: object = "", *, error: bool = False) -> None:
     """Print text, control characters escaped."""
     click.echo(escape(str(line)), err=error)

@@ -146,9 +146,9 @@ async def _malformed(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     faults = error.errors()
     places = [(_param(one["loc"]) or "the body", one["msg"]) for one in faults[:MAX_FAULTS]]
-    said = "; ".join(f"{place}: {fault}" for place, fault in places)
+    message = "; ".join(f"{place}: {fault}" for place, fault in places)
     code = CODES.get(faults[0]["type"])
-    return error_response(said, 400, code=code, param=_param(faults[0]["loc"]) or None)
+    return error_response(message, 400, code=code, param=_param(faults[0]["loc"]) or None)
 
 
 def _param(place: Sequence[str | int]) -> str:

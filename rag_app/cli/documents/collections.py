@@ -11,7 +11,7 @@ import click
 
 from indexing.errors import InvalidRequest
 from rag_app.cli.options import open_corpus, print_result, with_corpus, with_json, with_yes
-from rag_app.cli.terminal import field, say
+from rag_app.cli.terminal import count_noun, field, say
 
 if TYPE_CHECKING:
     from indexing.store.collections import Collection
@@ -107,11 +107,9 @@ def add(name: str, documents: tuple[str, ...], folder: Path, as_json: bool) -> N
 
     rag-app remove --collection NAME takes them out again.
     """
-    from rag_app.cli import printing
-
     with open_corpus(folder) as corpus:
         count = corpus.collections.add(name, documents)
-    line = f"{printing.count_noun(count, 'document')} added to {field(name)}"
+    line = f"{count_noun(count, 'document')} added to {field(name)}"
     print_result(as_json, {"added": count}, lambda: say(line))
 
 
@@ -122,12 +120,10 @@ def add(name: str, documents: tuple[str, ...], folder: Path, as_json: bool) -> N
 @with_json
 def delete(name: str, folder: Path, yes: bool, as_json: bool) -> None:
     """Delete a collection, and the documents that are in no other. Your own files stay."""
-    from rag_app.cli import printing
-
     with open_corpus(folder) as corpus:
         what = corpus.collections.deletion(name)
         if not yes:
-            lost = printing.count_noun(len(what.removed), "document")
+            lost = count_noun(len(what.removed), "document")
             say(
                 f"{_described(what.collection)}: {lost} in no other collection will be removed",
                 error=True,
@@ -136,7 +132,7 @@ def delete(name: str, folder: Path, yes: bool, as_json: bool) -> None:
             _say_kept({titles[id_]: holders for id_, holders in what.kept.items()})
             _confirm("Delete it?")
         removed = corpus.collections.delete(name)
-    line = f"{field(name)} deleted, with {printing.count_noun(removed, 'document')}"
+    line = f"{field(name)} deleted, with {count_noun(removed, 'document')}"
     print_result(as_json, {"removed": removed}, lambda: say(line))
 
 
@@ -189,5 +185,5 @@ def _list(every: Sequence[Collection]) -> None:
     for one in every:
         readers = "everybody's" if one.owner is None else f"of {field(one.owner)}"
         shared = ", shared" if one.shared and one.owner is not None else ""
-        documents = f"{one.documents:,} document{'' if one.documents == 1 else 's'}"
+        documents = count_noun(one.documents, "document")
         say(f"{field(one.name)}  ({readers}{shared})  {documents}")

@@ -10,8 +10,8 @@ import click
 from indexing.documents import clock
 from rag_app.cli.bold import filled
 from rag_app.cli.options import open_corpus, print_result, with_corpus, with_json
-from rag_app.cli.printing import count_noun, occasion_lines
-from rag_app.cli.terminal import escape, field, say
+from rag_app.cli.printing import occasion_lines
+from rag_app.cli.terminal import count_noun, escape, field, say
 from rag_app.short_answer import Emphasis
 
 if TYPE_CHECKING:

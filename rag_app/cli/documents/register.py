@@ -12,9 +12,8 @@ from indexing.documents import clock
 from indexing.errors import InvalidRequest
 from rag_app.cli.bold import filled
 from rag_app.cli.options import print_result, with_corpus, with_json
-from rag_app.cli.printing import count_noun
 from rag_app.cli.request_options import LIMITS_OF_LISTS, with_fields
-from rag_app.cli.terminal import escape, field, say
+from rag_app.cli.terminal import count_noun, escape, field, say
 from rag_app.output_file import write_whole
 from rag_app.progress import steps
 from rag_app.request_fields import limits_of

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from rag_app.cli.options import open_corpus, print_result, with_corpus, with_json
-from rag_app.cli.printing import count_noun
 from rag_app.cli.request_options import with_collections
-from rag_app.cli.terminal import field, say
+from rag_app.cli.terminal import count_noun, field, say
 
 if TYPE_CHECKING:
     from rag_app.corpus.contents.speakers import Speaker

@@ -9,7 +9,7 @@ import click
 
 from rag_app.cli.option_types import AnyFile
 from rag_app.cli.options import open_corpus, print_result, with_corpus, with_json
-from rag_app.cli.terminal import say
+from rag_app.cli.terminal import count_noun, say
 
 
 @click.command()
@@ -21,12 +21,11 @@ def backup(file: Path, folder: Path, as_json: bool) -> None:
 
     With conversations and uploads of a server. An earlier backup of that name is replaced.
     """
-    from rag_app.cli import printing
     from rag_app.progress import bar
 
     with open_corpus(folder) as corpus, bar("Writing the backup"):
         done = corpus.backup(file)
-    line = f"{file}: {printing.count_noun(done.documents, 'document')}, {done.bytes / 1e6:,.1f} MB"
+    line = f"{file}: {count_noun(done.documents, 'document')}, {done.bytes / 1e6:,.1f} MB"
     print_result(as_json, asdict(done), lambda: say(line))
 
 
@@ -37,12 +36,11 @@ def backup(file: Path, folder: Path, as_json: bool) -> None:
 @with_json
 def restore(file: Path, replace: bool, folder: Path, as_json: bool) -> None:
     """Bring a backup back. A server that has the corpus open goes on with what it held."""
-    from rag_app.cli import printing
     from rag_app.progress import bar
 
     with open_corpus(folder) as corpus, bar("Restoring"):
         done = corpus.restore(file, replace=replace)
     when = f"{done.created[:16].replace('T', ' ')} UTC"
     verb = "is" if done.documents == 1 else "are"
-    line = f"{printing.count_noun(done.documents, 'document')} of {when} {verb} in {folder}"
+    line = f"{count_noun(done.documents, 'document')} of {when} {verb} in {folder}"
     print_result(as_json, asdict(done), lambda: say(line))

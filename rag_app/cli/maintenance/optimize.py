@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from rag_app.cli.options import open_corpus, print_result, with_corpus, with_json, with_wait
-from rag_app.cli.terminal import say
+from rag_app.cli.terminal import count_noun, say
 
 
 @click.command()
@@ -19,12 +19,8 @@ def optimize(folder: Path, wait: float, as_json: bool) -> None:
 
     Segments of a size are merged as documents come, so this is seldom worth the time.
     """
-    from rag_app.cli import printing
-
     with open_corpus(folder, wait=wait) as corpus:
         before = corpus.optimize()
         after = corpus.info().segments
     values = {"before": before, "after": after}
-    print_result(
-        as_json, values, lambda: say(f"{printing.count_noun(before, 'segment')}, now {after}")
-    )
+    print_result(as_json, values, lambda: say(f"{count_noun(before, 'segment')}, now {after}"))

@@ -10,7 +10,7 @@ import click
 
 from indexing.errors import InputError, InvalidRequest
 from rag_app.cli.option_types import AnyFile
-from rag_app.cli.terminal import say
+from rag_app.cli.terminal import count_noun, say
 from rag_app.output_file import PRIVATE, put_in_place
 
 if TYPE_CHECKING:
@@ -35,13 +35,13 @@ def passwd(file: Path, user: str | None, remove: bool, hashes: bool) -> None:
         raise InvalidRequest("name a user, or use --hash alone: rag-app passwd FILE USER")
     lines = _lines(file)
     if user is None:
-        changed, said = _hashed(lines)
+        changed, message = _hashed(lines)
     elif remove:
-        changed, said = _without(lines, user)
+        changed, message = _without(lines, user)
     else:
-        changed, said = _with(lines, user, _asked(user))
+        changed, message = _with(lines, user, _asked(user))
     _write(file, changed)
-    say(said)
+    say(message)
 
 
 def _lines(file: Path) -> list[str]:
@@ -67,7 +67,7 @@ def _hashed(lines: Sequence[str]) -> tuple[list[str], str]:
         if login is not None and isinstance(login.password, str):
             changed[at] = f"{login.user}:{HashedPassword.of(login.password).text}"
             count += 1
-    return changed, f"{count} password{'' if count == 1 else 's'} hashed"
+    return changed, f"{count_noun(count, 'password')} hashed"
 
 
 def _without(lines: Sequence[str], user: str) -> tuple[list[str], str]:

@@ -10,7 +10,7 @@ import click
 
 from indexing.errors import CorpusDamaged, InvalidRequest
 from rag_app.cli.options import open_corpus, print_result, with_corpus, with_json
-from rag_app.cli.terminal import say
+from rag_app.cli.terminal import count_noun, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,6 @@ def verify(quick: bool, repair: bool, folder: Path, as_json: bool) -> None:
 
 
 def _quick(corpus: Corpus, as_json: bool) -> bool:
-    from rag_app.cli import printing
 
     reason = ""
     try:
@@ -53,13 +52,12 @@ def _quick(corpus: Corpus, as_json: bool) -> bool:
     except CorpusDamaged as error:
         count, reason = 0, str(error)
     values = {"sound": not reason, "documents": count, "damages": [reason] if reason else []}
-    line = reason or f"{printing.count_noun(count, 'document')}: sound at a quick look"
+    line = reason or f"{count_noun(count, 'document')}: sound at a quick look"
     print_result(as_json, values, lambda: say(line))
     return not reason
 
 
 def _verify(corpus: Corpus, as_json: bool) -> bool:
-    from rag_app.cli import printing
     from rag_app.progress import steps
 
     with steps("Verifying") as progress:
@@ -68,7 +66,7 @@ def _verify(corpus: Corpus, as_json: bool) -> bool:
     def show() -> None:
         _show(result.damages)
         if result.sound:
-            say(f"{printing.count_noun(result.documents, 'document')}: sound")
+            say(f"{count_noun(result.documents, 'document')}: sound")
         else:
             say("repair it with: rag-app verify --repair; or restore a backup")
 
@@ -79,7 +77,6 @@ def _verify(corpus: Corpus, as_json: bool) -> bool:
 
 
 def _repair(corpus: Corpus, as_json: bool) -> bool:
-    from rag_app.cli import printing
     from rag_app.progress import steps
 
     with steps("Repairing") as progress:
@@ -87,7 +84,7 @@ def _repair(corpus: Corpus, as_json: bool) -> bool:
 
     def show() -> None:
         _show(result.damages)
-        say(f"{printing.count_noun(len(result.repaired), 'document')} repaired")
+        say(f"{count_noun(len(result.repaired), 'document')} repaired")
         for one in result.lost:
             say(f"not repaired: {one}; restore a backup, or add its file again")
         if result.aside:

@@ -40,9 +40,9 @@ class ModelForm(BaseModel):
 
 def add(web: FastAPI, app: Application) -> None:
     """Answer what the page's dialog asks, each time with a piece of HTML for it."""
-    for name, answer in (("look", _look), ("list", _list), ("test", _test), ("use", _use)):
+    answers = {"look": _look, "list": _list, "test": _test, "use": _use, "forget": _forget}
+    for name, answer in answers.items():
         _add(web, app, name, answer)
-    _add(web, app, "forget", _forget)
 
 
 Answer = Callable[["ModelChoice", ModelForm, "str | None"], str]
