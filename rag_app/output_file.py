@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from indexing.errors import InputError, InvalidRequest
+from indexing.errors import InputError, InvalidRequest, RagAppError
+
+
+@contextmanager
+def writable(place: Path, remedy: str, *, kind: type[RagAppError] = InputError) -> Iterator[None]:
+    """What the disk refuses within it is an error of ours, of that kind, with what to do then."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or error
+        raise kind(f"{place}: cannot be written ({reason}); {remedy}") from error
 
 
 def refuse_foreign(path: Path, ours: Callable[[bytes], bool], *, what: str) -> None:
@@ -26,12 +37,8 @@ def refuse_foreign(path: Path, ours: Callable[[bytes], bool], *, what: str) -> N
         raise InputError(f"{path}: cannot be written (no folder {path.parent}); make it first")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise InputError(f"{path}: cannot be written (no permission); name another file")
-    try:
+    with writable(path, "name another file"):
         data = path.read_bytes() if path.is_file() else b""
-    except OSError as error:
-        raise InputError(
-            f"{path}: cannot be written ({error.strerror or error}); name another file"
-        ) from error
     if data and not ours(data):
         raise InvalidRequest(f"{path}: is there, and no {what} of rag-app; give another name")
 
@@ -42,15 +49,11 @@ def write_whole(path: Path, data: bytes) -> None:
     Raises:
         InputError: It cannot be written.
     """
-    try:
+    with writable(path, "name another file"):
         if path.exists() and not path.is_file():  # a device or a pipe
             path.write_bytes(data)
         else:
             put_in_place(path.resolve(), data)
-    except OSError as error:
-        raise InputError(
-            f"{path}: cannot be written ({error.strerror or error}); name another file"
-        ) from error
 
 
 def put_in_place(

@@ -13,7 +13,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -23,7 +23,7 @@ import filelock
 
 from generator.answer_json import from_json
 from indexing.errors import InputError, InvalidRequest
-from rag_app.output_file import put_in_place
+from rag_app.output_file import put_in_place, writable
 
 Key = tuple[str, str, str | None]
 Json = dict[str, Any]
@@ -204,15 +204,8 @@ class AnswerFile:
             os.truncate(path, len(data) - len(rest))
             self.truncated = True
 
-    @contextmanager
-    def _writable(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise InputError(
-                f"{self.path}: cannot be written ({error.strerror or error}); "
-                "make room, or name another --out"
-            ) from error
+    def _writable(self) -> AbstractContextManager[None]:
+        return writable(self.path, "make room, or name another --out")
 
     def _release(self) -> None:
         Path(self._lock.lock_file).unlink(missing_ok=True)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from indexing.errors import CorpusError
 from rag_app.cli.option_types import AnyFile
 from rag_app.cli.options import open_corpus, with_corpus
 from rag_app.cli.terminal import count_noun, say, say_json
+from rag_app.output_file import writable
 
 
 @click.command()
@@ -41,10 +41,6 @@ def ratings(folder: Path, login: str | None, file: Path | None) -> None:
         for line in lines:
             say_json(line)
     else:
-        try:
+        with writable(file, "name another file"):
             file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        except OSError as error:
-            raise CorpusError(
-                f"{file}: cannot be written ({error.strerror or error}); name another file"
-            ) from error
     say(count_noun(len(lines), "rated answer"), error=True)

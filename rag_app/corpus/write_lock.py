@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import CorpusError, CorpusLocked
 from indexing.store.database import make_folder
+from rag_app.output_file import writable
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -45,13 +46,9 @@ def lock(folder: Path, *, wait: float = 0.0, notify: Notify | None = None) -> It
     """
     make_folder(folder)
     with ExitStack() as stack:
-        try:
+        remedy = "give yourself the right to write there, or name another with --corpus"
+        with writable(folder, remedy, kind=CorpusError):
             held = _acquire(folder, wait, notify)
-        except OSError as error:
-            raise CorpusError(
-                f"{folder}: cannot be written to ({error.strerror or error}); "
-                "give yourself the right to write there, or name another with --corpus"
-            ) from error
         stack.callback(held.release)
         with suppress(OSError):
             (folder / f"{FILE_NAME}.holder").write_text(json.dumps([os.getpid(), time.time()]))

@@ -11,7 +11,7 @@ import click
 from indexing.errors import InputError, InvalidRequest
 from rag_app.cli.option_types import AnyFile
 from rag_app.cli.terminal import count_noun, say
-from rag_app.output_file import PRIVATE, put_in_place
+from rag_app.output_file import PRIVATE, put_in_place, writable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,7 +108,5 @@ def _asked(user: str) -> str:
 
 def _write(file: Path, lines: Sequence[str]) -> None:
     """Replace the file at once; only its owner may read it."""
-    try:
+    with writable(file, "name another place"):
         put_in_place(file, "".join(f"{line}\n" for line in lines), mode=PRIVATE)
-    except OSError as error:
-        raise InputError(f"{file}: cannot be written ({error}); name another place") from error

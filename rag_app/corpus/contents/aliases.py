@@ -14,7 +14,7 @@ from indexing.message import N_, joined
 from indexing.text.aliases import ANY, NO_ALIASES, Alias, Aliases
 from indexing.walk import ALIAS_FILE
 from rag_app.corpus.stores import Stores
-from rag_app.output_file import put_in_place
+from rag_app.output_file import put_in_place, writable
 
 if TYPE_CHECKING:
     from rag_app.corpus.contents.alias_proposals import Proposal
@@ -113,11 +113,8 @@ class CorpusAliases:
     def _write(self, aliases: Aliases) -> Aliases:
         file = self.folder / ALIAS_FILE
         values = {one.name: one.spellings for one in aliases.entries}
-        try:
+        with writable(file, "make room", kind=CorpusError):
             put_in_place(file, json.dumps(values, ensure_ascii=False, indent=1))
-        except OSError as error:
-            reason = error.strerror or error
-            raise CorpusError(f"{file}: cannot be written ({reason}); make room") from error
         return aliases
 
 

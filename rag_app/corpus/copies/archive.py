@@ -20,6 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from indexing.errors import CorpusError, UnreadableFile
+from rag_app.output_file import writable
 
 MANIFEST = "manifest.json"
 MAX_MANIFEST = 64 << 20  # bytes
@@ -92,22 +93,18 @@ def writing(
         raise CorpusError(f"{path}: is there, and no archive of rag-app; give another name")
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        draft.touch(mode=MODES.get(kind, 0o666), exist_ok=False)
-        with zipfile.ZipFile(draft, "w", compresslevel=1) as archive:
-            writer = ArchiveWriter(archive)
-            yield writer
-            created = datetime.now(UTC).isoformat(timespec="seconds")
-            manifest = {"kind": f"rag-app {kind}", "format": format_, "version": version}
-            manifest |= {"created": created, **facts, "files": writer.files}
-            archive.writestr(zipfile.ZipInfo(MANIFEST, _DATE), json.dumps(manifest, indent=1))
-        with draft.open("rb+") as file:
-            os.fsync(file.fileno())
-        draft.replace(path)
-    except OSError as error:
-        raise CorpusError(
-            f"{path}: cannot be written ({error.strerror or error}); make room there, or give "
-            "another name"
-        ) from error
+        with writable(path, "make room there, or give another name", kind=CorpusError):
+            draft.touch(mode=MODES.get(kind, 0o666), exist_ok=False)
+            with zipfile.ZipFile(draft, "w", compresslevel=1) as archive:
+                writer = ArchiveWriter(archive)
+                yield writer
+                created = datetime.now(UTC).isoformat(timespec="seconds")
+                manifest = {"kind": f"rag-app {kind}", "format": format_, "version": version}
+                manifest |= {"created": created, **facts, "files": writer.files}
+                archive.writestr(zipfile.ZipInfo(MANIFEST, _DATE), json.dumps(manifest, indent=1))
+            with draft.open("rb+") as file:
+                os.fsync(file.fileno())
+            draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
 
@@ -140,19 +137,15 @@ class Archive:
             CorpusError: It cannot be written.
         """
         digest = hashlib.sha256()
-        with self.entry(name) as stream:
-            try:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with target.open("xb") as file:
-                    while block := stream.read(BLOCK):
-                        digest.update(block)
-                        file.write(block)
-                    file.flush()
-                    os.fsync(file.fileno())
-            except OSError as error:
-                raise CorpusError(
-                    f"{target}: cannot be written ({error.strerror or error}); make room there"
-                ) from error
+        written = writable(target, "make room there", kind=CorpusError)
+        with self.entry(name) as stream, written:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("xb") as file:
+                while block := stream.read(BLOCK):
+                    digest.update(block)
+                    file.write(block)
+                file.flush()
+                os.fsync(file.fileno())
         if (target.stat().st_size, digest.hexdigest()) != self.manifest.files[name]:
             raise self.unreadable(f"is damaged: {name} is not as it was written")
 

@@ -18,11 +18,12 @@ from indexing.store.database import Database, exists, make_folder, swap
 from indexing.store.store import FILE_NAME, Store
 from indexing.walk import ALIAS_FILE
 from rag_app.corpus.copies.archive import BLOCK, Archive, reading, safe_name, writing
+from rag_app.output_file import PRIVATE, writable
 
 FORMAT = 1
 CHATS = ".chats"
 BESIDE = (CHATS, "uploads")  # folders of a served corpus
-PRIVATE, PRIVATE_FOLDER = 0o600, 0o700  # modes of conversations, and of what holds them
+PRIVATE_FOLDER = 0o700  # mode of what holds conversations
 UNFINISHED = frozenset(
     {".part", ".new", ".lock"}
 )  # of uploads on their way, worth nothing elsewhere
@@ -101,23 +102,22 @@ def read_backup(path: Path, folder: Path, *, replace_: bool) -> Backup:
     make_folder(folder)
     draft = folder / f".restore-{secrets.token_hex(4)}"
     try:
-        draft.mkdir(mode=PRIVATE_FOLDER)
-        with reading(path, kind="backup", format_=FORMAT) as archive:
-            names = [*archive.manifest.files]
-            if FILE_NAME not in names or not all(safe_name(one, folders=BESIDE) for one in names):
-                raise archive.unreadable("is damaged: it holds what a backup does not")
+        with writable(folder, "make room there", kind=CorpusError):
+            draft.mkdir(mode=PRIVATE_FOLDER)
+            with reading(path, kind="backup", format_=FORMAT) as archive:
+                names = [*archive.manifest.files]
+                if FILE_NAME not in names or not all(
+                    safe_name(one, folders=BESIDE) for one in names
+                ):
+                    raise archive.unreadable("is damaged: it holds what a backup does not")
+                for name in names:
+                    archive.extract(name, draft / name)
+                about, former = _about(archive), str(archive.manifest.facts.get("folder", ""))
+            _prepare(draft, folder, former)
+            _install(draft / FILE_NAME, target)
             for name in names:
-                archive.extract(name, draft / name)
-            about, former = _about(archive), str(archive.manifest.facts.get("folder", ""))
-        _prepare(draft, folder, former)
-        _install(draft / FILE_NAME, target)
-        for name in names:
-            if name != FILE_NAME:
-                _install_beside(draft, folder, name)
-    except OSError as error:
-        raise CorpusError(
-            f"{folder}: cannot be written to ({error.strerror or error}); make room there"
-        ) from error
+                if name != FILE_NAME:
+                    _install_beside(draft, folder, name)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return about

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from indexing.errors import InvalidRequest, MissingDependency
+from rag_app.output_file import writable
 
 if TYPE_CHECKING:
     from rag_app.laboratory.evaluation.needle import MethodResult, NeedleReport
@@ -48,12 +49,8 @@ def save(figure: Any, path: Path) -> None:  # noqa: ANN401 - optional library
     Raises:
         InvalidRequest: The file cannot be written.
     """
-    try:
+    with writable(path, "name another file", kind=InvalidRequest):
         figure.savefig(path, format="png")
-    except OSError as error:
-        raise InvalidRequest(
-            f"{path}: cannot be written ({error.strerror}); name another file"
-        ) from error
 
 
 def _panel(panel: Any, report: NeedleReport, result: MethodResult) -> Any:  # noqa: ANN401 - optional library
