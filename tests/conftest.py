@@ -22,6 +22,7 @@ from tests.waiting import LONGEST, limited
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SAMPLES = Path(__file__).resolve().parents[1] / "data" / "samples"
+SERVING = Path(__file__).resolve().parent / "rag_app" / "chat"
 
 share_memory()  # or each of the threads that tests start would keep what it needed once
 
@@ -33,6 +34,11 @@ def pytest_configure() -> None:
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with serving, whose files take longest, so that no process works on one alone."""
+    items.sort(key=lambda item: SERVING not in item.path.parents)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -10,14 +10,17 @@ from playwright.sync_api import Page
 WIDTHS = (390, 768, 1024, 1440, 1920)
 HEIGHT = 844
 _AXE = files("axe_playwright_python") / "axe.min.js"
+_COLOURS = ("color-contrast", "link-in-text-block")  # axe's rules on what a colour may change
 
 
-def violations(page: Page, within: str = "html") -> list[str]:
-    """What axe-core finds against accessibility in an element."""
+def violations(page: Page, within: str = "html", *, colours: bool = False) -> list[str]:
+    """What axe-core finds against accessibility in an element, or against its colours alone."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(_AXE.read_text(encoding="utf-8"))
-    run = "within => axe.run(within, { resultTypes: ['violations'] })"
-    found: dict[str, Any] = page.evaluate(run, within)
+    options: dict[str, Any] = {"resultTypes": ["violations"]}
+    if colours:
+        options["runOnly"] = {"type": "rule", "values": _COLOURS}
+    found: dict[str, Any] = page.evaluate("given => axe.run(...given)", [within, options])
     nodes = [(each["id"], node) for each in found["violations"] for node in each["nodes"]]
     return [f"{id_}: {node['target']}: {node['failureSummary']}" for id_, node in nodes]
 
@@ -28,7 +31,7 @@ def dress(page: Page, *, dark: bool) -> None:
 
 
 def check_every_width(page: Page, within: str = "html") -> None:
-    """Check an element at each width, light and dark; the page is light and as wide as before."""
+    """Check an element at each width, and its colours in the dark; the page is as before."""
     page.add_style_tag(content="* { transition: none !important }")
     before = page.viewport_size
     for width in WIDTHS:
@@ -36,6 +39,6 @@ def check_every_width(page: Page, within: str = "html") -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         for dark in (True, False):
             dress(page, dark=dark)
-            assert violations(page, within) == [], (width, dark)
+            assert violations(page, within, colours=dark) == [], (width, dark)
     if before is not None:
         page.set_viewport_size(before)

@@ -20,7 +20,7 @@ from typing import Any
 
 SLOW = "TEST_SLOW_ANSWERS"  # the variable that names a file
 
-# What a server imports one after another until its first answer.
+# What a server imports one after another until its first answer, what its models need included.
 MODULES = (
     "rag_app.cli.main",
     "rag_app.cli.serve",
@@ -39,10 +39,19 @@ MODULES = (
     "rag_app.chat.web.routes.languages",
     "rag_app.chat.web.routes.models",
     "rag_app.chat.web.routes.uploads",
+    "rag_app.corpus.corpus",
+    "rag_app.corpus.question_answering",
+    "rag_app.requests.router",
+    "rag_app.register.reading",
     "indexing.encoder.encoder",
+    "indexing.encoder.mean_model",
+    "indexing.encoder.compiled_bert",
+    "indexing.nn.contextual_bert",
     "indexing.indexer",
     "generator.generator",
     "generator.reader.reading",
+    "generator.reader.cross_encoder",
+    "generator.extractive.context.contextual_model",
     "retriever.retriever",
 )
 
