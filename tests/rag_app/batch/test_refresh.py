@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -41,22 +43,48 @@ ASKED = [
 REFRESH = BatchOptions(changed="refresh")
 
 
-@pytest.fixture
-def corpus(tmp_path: Path, encoder: Encoder) -> Iterator[Corpus]:
-    with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
-        for name, text in TEXTS.items():
-            corpus.add_text(text, name=name)
-        yield corpus
+def fill(corpus: Corpus) -> None:
+    for name, text in TEXTS.items():
+        corpus.add_text(text, name=name)
+
+
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory, encoder: Encoder) -> Path:
+    """A corpus and answers, after which two documents were edited and one was added; to copy."""
+    folder = tmp_path_factory.mktemp("answered")
+    with Corpus(folder / "corpus", encoder=encoder) as corpus:
+        fill(corpus)
+        run(corpus, ASKED, folder / "a.jsonl")
+        later = TEXTS["kitchen"].replace("Minutes", "Minutes of May")
+        corpus.add_text(later, name="kitchen")
+        later = TEXTS["open-day"].replace("third of April", "ninth of May")
+        corpus.add_text(later, name="open-day")
+        corpus.add_text("Colm Brady leads the field trial in Harwick from today.\n", name="news")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def refreshed(
+    tmp_path_factory: pytest.TempPathFactory, encoder: Encoder, answered: Path
+) -> list[dict[str, Any]]:
+    """The same answers, those that the changes concern asked again."""
+    folder = shutil.copytree(answered, tmp_path_factory.mktemp("refreshed") / "all")
+    with Corpus(folder / "corpus", encoder=encoder) as corpus:
+        run(corpus, ASKED, folder / "a.jsonl", options=REFRESH)
+    return read_answers(folder / "a.jsonl")
 
 
 @pytest.fixture
-def out(tmp_path: Path, corpus: Corpus) -> Path:
-    """Answers, after which two documents were edited and one was added."""
-    run(corpus, ASKED, tmp_path / "a.jsonl")
-    corpus.add_text(TEXTS["kitchen"].replace("Minutes", "Minutes of May"), name="kitchen")
-    corpus.add_text(TEXTS["open-day"].replace("third of April", "ninth of May"), name="open-day")
-    corpus.add_text("Colm Brady leads the field trial in Harwick from today.\n", name="news")
-    return tmp_path / "a.jsonl"
+def corpus(tmp_path: Path, encoder: Encoder, answered: Path) -> Iterator[Corpus]:
+    """The corpus as it is after the answers and the changes."""
+    with Corpus(shutil.copytree(answered / "corpus", tmp_path / "corpus"), encoder=encoder) as own:
+        yield own
+
+
+@pytest.fixture
+def out(tmp_path: Path, answered: Path) -> Path:
+    """The answers."""
+    return Path(shutil.copy(answered / "a.jsonl", tmp_path))
 
 
 def outcome(summary: Summary) -> list[tuple[str, str, bool, list[str]]]:
@@ -125,15 +153,17 @@ def test_another_order_of_the_leading_evidence(
 
 
 def test_an_answer_that_holds_is_not_looked_at_again(
-    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "a.jsonl"
-    run(corpus, ASKED[:2], out)
-    corpus.add_text("The caretaker has a new dog.\n", name="dog")
-    first = run(corpus, ASKED[:2], out, options=REFRESH)
-    assert (first.asked, first.kept) == (0, 2)
-    monkeypatch.setattr(corpus, "evidence", None)  # is not asked for
-    assert run(corpus, ASKED[:2], out, options=REFRESH).asked == 0
+    with Corpus(tmp_path / "corpus", encoder=encoder) as corpus:
+        fill(corpus)
+        run(corpus, ASKED[:2], out)
+        corpus.add_text("The caretaker has a new dog.\n", name="dog")
+        first = run(corpus, ASKED[:2], out, options=REFRESH)
+        assert (first.asked, first.kept) == (0, 2)
+        monkeypatch.setattr(corpus, "evidence", None)  # is not asked for
+        assert run(corpus, ASKED[:2], out, options=REFRESH).asked == 0
 
 
 def test_killed_in_the_middle_it_goes_on(
@@ -261,9 +291,10 @@ def test_the_command_and_its_report(corpus: Corpus, out: Path) -> None:
         {"documents": [1]},
     ],
 )
-def test_a_former_answer_that_is_none_is_refused(former: Any, corpus: Corpus, out: Path) -> None:
-    run(corpus, ASKED, out, options=REFRESH)
-    rows = read_answers(out)
+def test_a_former_answer_that_is_none_is_refused(
+    former: Any, corpus: Corpus, out: Path, refreshed: list[dict[str, Any]]
+) -> None:
+    rows = copy.deepcopy(refreshed)
     assert "third of April" in page(rows)
     rows[1]["before"] = {**rows[1]["before"], **former} if isinstance(former, dict) else former
     if former == {"told": False}:
