@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -182,6 +181,8 @@ class CorpusMaintenance(CorpusReader):
             CorpusNotFound: There is no corpus in the folder.
             CorpusError: The file cannot be written.
         """
+        from importlib.metadata import version
+
         from rag_app.corpus.copies.backup import write_backup
 
         return write_backup(
@@ -221,6 +222,8 @@ class CorpusMaintenance(CorpusReader):
             CorpusNotFound: There is no corpus in the folder.
             CorpusError: The file cannot be written.
         """
+        from importlib.metadata import version
+
         from rag_app.corpus.copies.exchange import write_export
 
         store = self._stores.connection()

@@ -77,7 +77,7 @@ def test_its_answers_are_those_of_the_same_file_in_this_process(
 ) -> None:
     monkeypatch.setenv("RAG_APP_API_KEY", KEY)
     with asking(tmp_path, name) as corpus:
-        for question in ("When does ferry 1 sail?", "Which ferry sails at 9 o'clock?"):
+        for question in ("At what time does ferry 0 sail?", "How many ferries sail?"):
             corpus.use_generator(settings_of(name), key=None)
             events = list(corpus.stream(question, mode="free", abstain_below=0))
             *texts, _ = (one.text for one in events if isinstance(one, TextDelta))

@@ -31,14 +31,18 @@ def opened(page: Page) -> Locator:
 
 
 def choose(page: Page, field: str, choice: str) -> None:
-    """By keyboard alone."""
+    """By keyboard alone, each step seen before the next."""
     page.get_by_label(field, exact=True).focus()
     page.keyboard.press("ArrowDown")
     page.get_by_role("option", name=choice).wait_for()
+    active, before = page.locator("li.active[role=option]"), ""
     for _ in range(9):
         page.keyboard.press("ArrowDown")
-        active = page.locator("li.active[role=option]")
-        if active.count() and choice in active.inner_text():
+        expect(active).to_have_count(1)
+        if before:
+            expect(active).not_to_have_text(before)
+        before = active.inner_text()
+        if choice in before:
             break
     page.keyboard.press("Enter")
 
