@@ -80,10 +80,14 @@ def _days_first(tokens: Sequence[Token]) -> list[Token]:
     """Words and numbers, each month after its day: "July 17th" is "17 July"."""
     ordered = [*tokens]
     for at, (month, day) in enumerate(pairwise(tokens)):
-        is_day = day.norm.isdecimal() and len(day.norm) <= 2
-        if month.text in MONTHS and is_day and ordered[at] is month:
+        has_day = at > 0 and _is_day(tokens[at - 1])  # "On 17 July 20 people came."
+        if month.text in MONTHS and _is_day(day) and not has_day:
             ordered[at : at + 2] = day, month
     return ordered
+
+
+def _is_day(token: Token) -> bool:
+    return token.norm.isdecimal() and len(token.norm) <= 2
 
 
 def stems_of_names(*names: str) -> frozenset[str]:

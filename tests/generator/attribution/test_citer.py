@@ -313,3 +313,13 @@ def test_evidence_is_taken_apart_after_the_first_words(
     pieces = insert_markers(by_character(f"{HOLD[4]} {HOLD[4]}"), Citer([span(REPORT)], embed))
     assert next(pieces) and not asked
     assert "[1]" in "".join(pieces) and len(asked) == 1
+
+
+def test_a_month_comes_after_its_day_and_after_no_other_number() -> None:
+    days = ("July 17th, 2025", "the seventeenth of July 2025", "17 July 2025")
+    norms = {
+        tuple(each for each in parse_sentence(day).norms if each not in {"the", "of"})
+        for day in days
+    }
+    assert norms == {("17", "juli", "2025")}
+    assert parse_sentence("On 17 July 20 people came.").norms[1:5] == ("17", "juli", "20", "peopl")
