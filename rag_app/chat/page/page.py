@@ -58,8 +58,8 @@ def _connect(
     """Connect the events of the components to their handlers.
 
     Returns:
-        Numbers of events: the `turns` with which a person leaves what is shown of the talk, and
-        what `shows` it, which comes too late after them.
+        Numbers of events: the `turns` with which a person leaves what is shown of the talk; the
+        `questions` asked in it and what `follows` by itself, which come too late after them.
     """
     browser, side, talk = page.browser, page.side, page.talk
     flow = [talk.box, talk.history, talk.live, page.sources, side.conversations]
@@ -102,7 +102,7 @@ def _connect(
     )
     new = _on(side.new.click, handlers.new, [browser], whole, cancels=follows)
     turns = [opened, forgotten, new]
-    shows = [*questions, *follows, follow(opened), follow(forgotten)]
+    follows = [*follows, follow(opened), follow(forgotten)]
     answering = handlers.answering
     _on(talk.writer.open_answering, answering.open, [browser], [talk.answering])
     for act, name in ((talk.answering.set_length, "length"), (talk.answering.set_form, "form")):
@@ -110,7 +110,7 @@ def _connect(
     for suffix, button in talk.save.items():
         saved(_on(button.click, handlers.save(suffix), [browser], talk.download), talk.download)
     _connect_documents(page, handlers, loaded=loaded, refreshed=refreshed)
-    order = {"turns": turns, "shows": shows}
+    order = {"turns": turns, "questions": questions, "follows": follows}
     return {name: [event["id"] for event in events] for name, events in order.items()}
 
 

@@ -7,7 +7,8 @@
 // client; only if that fails for long are the events that lack an answer said to be lost.
 //
 // And no answer comes too late: Gradio shows them as they arrive. What was sent before a person went
-// on, and is answered after it, would show a conversation that they have left.
+// on, and is answered after it, would show a conversation that they have left; so would what reads
+// the open conversation on its own, while the page does not know yet which one they went to.
 "use strict";
 
 (() => {
@@ -17,8 +18,9 @@
   const open = new Set(); // ids of events without an answer
   const joining = new Set(); // events without an id yet
   const early = new Set(); // ids of answers that came before the ids of their events
-  const sent = new Map(); // how often a person had left a talk when an event was sent, by its id
-  let turns = 0; // how often they have
+  const sent = new Map(); // which talk an event shows, by its id
+  let turns = 0; // how often a person has left a talk, which is the number of the next
+  let shown = 0; // the talk that the page knows of
   let last = 0; // number of the last message that was read
 
   window.fetch = (...request) => {
@@ -35,13 +37,14 @@
     const joined = (async () => {
       const response = await send(...request);
       const id = response.ok ? (await response.clone().json()).event_id : undefined;
-      if (id !== undefined && !early.delete(id)) {
+      if (id === undefined || early.delete(id)) settle(at);
+      else {
         open.add(id);
         if (at !== undefined) sent.set(id, at);
       }
       return response;
     })();
-    const event = joined.catch(() => undefined).then(() => {
+    const event = joined.catch(() => settle(at)).then(() => {
       joining.delete(event);
       if (!joining.size) early.clear();
     });
@@ -49,15 +52,22 @@
     return joined;
   }
 
-  // How often a person has left a talk, with the event that is sent now; undefined for other events.
+  // The talk that is shown by the event that is sent now; undefined for other events.
   function turnOf(number) {
     const order = JSON.parse(document.querySelector("meta[name=rag-app-events]")?.content ?? "{}");
+    if (order.follows?.includes(number)) return shown;
     if (order.turns?.includes(number)) turns += 1;
-    else if (!order.shows?.includes(number)) return undefined;
+    else if (!order.questions?.includes(number)) return undefined;
     return turns;
   }
 
+  // Nothing more is to come of an event: the page shows its talk, or will not.
+  function settle(at = 0) {
+    shown = Math.max(shown, at);
+  }
+
   function answered(id) {
+    settle(sent.get(id));
     sent.delete(id);
     if (!open.delete(id)) early.add(id);
   }
@@ -96,7 +106,7 @@
   }
 
   function giveUp(id, say) {
-    open.delete(id);
+    answered(id);
     say(JSON.stringify({
       msg: "unexpected_error", event_id: id, message: gettext("The connection was lost."),
       session_not_found: true, success: false,

@@ -20,6 +20,7 @@ from tests.rag_app.chat.every_width import violations
 from tests.rag_app.chat.page.uploaded_files import QUESTIONS, mail, scan, transcript
 from tests.rag_app.chat.page.visits import QUESTION, Visit, add, answered, ask
 from tests.rag_app.chat.served_corpus import HOSTILE, Served
+from tests.rag_app.chat.test_changes import UP_TO_DATE
 
 
 def test_files_are_added_and_what_is_wrong_with_one_stops_no_other(
@@ -347,6 +348,14 @@ def test_only_the_selected_documents_are_asked(visit: Visit) -> None:
 REFRESHED = """gradio_config.dependencies.find(
   (one) => one.targets.some(([, name]) => name === "refresh")).id"""
 
+COUNT_QUESTIONS = """() => {
+  window.questionsShown = 0;
+  const look = () => {
+    questionsShown += document.querySelectorAll("#history .question").length;
+  };
+  new MutationObserver(look).observe(document.body, { subtree: true, childList: true });
+}"""
+
 
 def test_a_late_refresh_does_not_bring_an_old_selection_back(visit: Visit) -> None:
     """What was read before "Use all" was pressed arrives after the answer to that."""
@@ -380,6 +389,37 @@ def test_a_late_refresh_does_not_bring_an_old_selection_back(visit: Visit) -> No
         page.wait_for_timeout(100)
     expect(chosen).to_have_text("All documents")
     expect(box).not_to_be_checked()
+
+
+def test_a_refresh_does_not_bring_back_a_conversation_that_was_just_left(visit: Visit) -> None:
+    """It is sent between "New conversation" and the answer to that, and answered after it."""
+    page = visit()
+    ask(page)
+    answered(page)
+    refreshed = page.evaluate(REFRESHED)
+    held: dict[bool, Route] = {}  # by whether it is a refresh
+
+    def hold(route: Route) -> None:
+        asked = json.loads(route.request.post_data or "{}")
+        if (refresh := asked["fn_index"] == refreshed) in held:
+            route.continue_()
+        else:
+            held[refresh] = route
+
+    page.route("**/queue/join*", hold)
+    page.get_by_role("button", name="New conversation").click()
+    while False not in held:
+        page.wait_for_timeout(100)
+    page.evaluate("document.querySelector('#changes [data-mark]').dataset.mark = 'another'")
+    while True not in held:
+        page.wait_for_timeout(100)
+    held[False].continue_()
+    expect(page.locator(".welcome")).to_be_visible()
+    page.evaluate(COUNT_QUESTIONS)
+    held[True].continue_()
+    page.wait_for_function(UP_TO_DATE)  # by the next one, which is shown
+    assert page.evaluate("questionsShown") == 0
+    expect(page.locator(".welcome")).to_be_visible()
 
 
 def test_boxes_ticked_faster_than_the_server_answers_are_all_ticked(visit: Visit) -> None:

@@ -17,7 +17,8 @@ SCRIPT = Path(page_module.__file__).parent / "static" / "events.js"
 ANSWERED, CLOSE = "process_completed", "close_stream"
 
 
-ORDER = f"<meta name=rag-app-events content='{json.dumps({'turns': [1], 'shows': [2]})}'>"
+EVENTS = {"turns": [1], "questions": [2], "follows": [4]}
+ORDER = f"<meta name=rag-app-events content='{json.dumps(EVENTS)}'>"
 
 
 def stream(*messages: tuple[str, str], first: int = 1) -> str:
@@ -134,6 +135,8 @@ LATE = """async (events) => {
         ([2, 1, 2], [[], ["b"], ["c"]]),  # the first is about a talk that was left
         ([2, 2, 3], [["a"], ["b"], ["c"]]),
         ([3, 1, 1], [["a"], [], ["c"]]),  # other events are about something else
+        ([4, 1, 4], [[], ["b"], []]),  # neither knows the talk that a person went to
+        ([4, 4, 3], [["a"], ["b"], ["c"]]),
     ],
 )
 def test_what_comes_after_a_talk_was_left_is_not_shown(
