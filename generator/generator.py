@@ -53,7 +53,7 @@ from generator.parts import NO_RERANKER
 from generator.prompt.ledger import count_words, ledger
 from generator.quoted_answer import quote
 from generator.reader.inputs import PACKAGED_READERS
-from generator.reader.language_reader import LanguageReader
+from generator.reader.default_reader import DefaultReader
 from generator.reader.reading import AnyReader, Reader, Reading
 from generator.reader.second_reader import SecondReader
 from generator.reader.span_reader import SpanReader
@@ -345,7 +345,7 @@ def _reader(name: str, quick_start: bool, notify: Notify | None) -> AnyReader:
         MissingDependency: The encoder of a packaged one is not installed.
     """
     if name == PACKAGED_PART:
-        kind = LanguageReader if has_multilingual() else Reader
+        kind = DefaultReader if has_multilingual() else Reader
         return kind(quick_start=quick_start, notify=notify)
     if name in PACKAGED_READERS:
         return SecondReader(name, quick_start=quick_start, notify=notify)

@@ -28,9 +28,9 @@ class Parts:
 
     Attributes:
         reader: Which sentences answer, and which words: "packaged" (which reads the best again
-            with a second model where they are not in English and the extra `multilingual` is
-            installed), "multilingual-e5-small" (the same in every language), or the folder or hub
-            name of a model for question answering (extractive, of the SQuAD 2.0 kind).
+            with a second model where it is sure of none, or they are not in English, and the extra
+            `multilingual` is installed), "multilingual-e5-small" (the same always), or the folder
+            or hub name of a model for question answering (extractive, of the SQuAD 2.0 kind).
         verifier: Whether evidence supports a sentence: "packaged", or a model for inference (NLI)
             or for tokens that nothing supports.
         reranker: Which passages come first: "none", or a cross-encoder with one score, or
@@ -68,7 +68,7 @@ def models_digest(fingerprint: Fingerprint, parts: Parts) -> str:
 def _reader_revision(name: str) -> str:
     if name == PACKAGED_PART and has_multilingual():
         both = content_hash([*PACKAGED_READERS[MULTILINGUAL_ENCODER]])
-        return f"{both} by language"
+        return f"{both} where one is not enough"
     weights = PACKAGED_READERS.get(name)
     return content_hash([*weights]) if weights else _revision(name)
 

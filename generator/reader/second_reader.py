@@ -20,7 +20,7 @@ from generator.reader.reading import Reader, Reading
 from indexing.message import Notify
 from indexing.models.files import content_hash, encoder_weights
 
-_BEST = 12  # sentences of the first reading whose stretches are read again
+_BEST = 5  # sentences of the first reading whose stretches are read again
 _SHARE = 2 / 3  # of the second reading in what both say
 
 
@@ -59,7 +59,12 @@ class SecondReader:
         Raises:
             MissingDependency: The default encoder is not installed.
         """
-        first = self.first.read(question, sentences)
+        return self.read_again(question, sentences, self.first.read(question, sentences))
+
+    def read_again(
+        self, question: str, sentences: Sequence[Sentence], first: Reading
+    ) -> Reading:
+        """As `read`, where the packaged reader has read already."""
         best = np.argsort(-(first.relevance + first.spans), kind="stable")[:_BEST]
         both = joint(first, self.second.read(question, sentences, only=best.tolist()))
         return replace(both, reader=self.described)

