@@ -52,8 +52,8 @@ from generator.lm.ms_poe_policy import MsPoEPolicy, apply_policy, choose_policy
 from generator.parts import NO_RERANKER
 from generator.prompt.ledger import count_words, ledger
 from generator.quoted_answer import quote
-from generator.reader.inputs import PACKAGED_READERS
 from generator.reader.default_reader import DefaultReader
+from generator.reader.inputs import PACKAGED_READERS
 from generator.reader.reading import AnyReader, Reader, Reading
 from generator.reader.second_reader import SecondReader
 from generator.reader.span_reader import SpanReader

@@ -61,9 +61,7 @@ class SecondReader:
         """
         return self.read_again(question, sentences, self.first.read(question, sentences))
 
-    def read_again(
-        self, question: str, sentences: Sequence[Sentence], first: Reading
-    ) -> Reading:
+    def read_again(self, question: str, sentences: Sequence[Sentence], first: Reading) -> Reading:
         """As `read`, where the packaged reader has read already."""
         best = np.argsort(-(first.relevance + first.spans), kind="stable")[:_BEST]
         both = joint(first, self.second.read(question, sentences, only=best.tolist()))
