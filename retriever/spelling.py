@@ -2,17 +2,19 @@
 
 A word is left alone if a document has it, or a dictionary. Otherwise it is read as the word of the
 documents, or the function word, that is fewest edits away (optimal string alignment: insertions,
-deletions, substitutions, and swaps of neighbours), or as two words that stand side by side in the
-documents ("larkfield" as "lark field"). Only documents that the asker may read lend their words.
+deletions, substitutions, and swaps of neighbours), that sounds the same ("Hephod" as "Hafod"), or
+as two words that stand side by side in the documents ("larkfield" as "lark field"). Only documents
+that the asker may read lend their words.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,17 +24,18 @@ from indexing.index.snapshot import Part, Snapshot
 from indexing.message import N_
 from indexing.store.view import StoreView
 from indexing.text.language import ENGLISH, LANGUAGES, language_of_question, stems
+from indexing.text.sound import sound_of
 
 if TYPE_CHECKING:
     from spellchecker import SpellChecker
 
-_WORD = re.compile(r"(?<![\w.@/\\'’-])[^\W\d_]{3,}(?![\w@/\\]|[.'’-]\w)")  # noqa: RUF001
+_WORD = re.compile(r"(?<![\w.@/\\'’-])[^\W\d_]{3,}(?![\w@/\\]|[.'’-](?!s\b)\w)")  # noqa: RUF001
 _LONG = 8  # letters from which two edits make a misspelling
-_ANOTHER = 2  # `_Candidate.slip` where a letter stands for another one
+_ANOTHER, _BY_SOUND = 2, 3  # `_Candidate.slip` where a letter stands for another one, or several
 _SHORT = 4  # letters up to which another letter makes another word
 _LEAST_HALF = 3  # letters of each half of a word that is written apart
 _RARE = 1.5e-7  # share of running text; a dictionary made of subtitles has misspellings, too
-_NEAREST = 12  # stems that are looked at
+_NEAREST = 24  # stems that are looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ class _Candidate:
     Attributes:
         edits: From the word that was written.
         slip: 0 for letters that changed places, 1 for one too many or too few, 2 for another one:
-            what slips of the hand do often, and seldom.
+            what slips of the hand do often, and seldom; 3 for one that only sounds the same.
         passages: How many have it, negative.
         text: The word.
     """
@@ -82,7 +85,8 @@ class Spelling:
         self, question: str, *, known: frozenset[str] = frozenset()
     ) -> tuple[str, tuple[Correction, ...]]:
         """A question with its misspelled words corrected, and what was changed."""
-        changes: dict[str, str] = {}
+        changes = self._put_together(question)
+        question = _written(question, changes)
         parts = {word.lower() for word in _WORD.findall(question)}
         asked = {code for code, one in LANGUAGES.items() if parts & one.stop_words}
         language = language_of_question(question, self._languages)
@@ -95,6 +99,18 @@ class Spelling:
         text = _WORD.sub(lambda match: changes.get(match[0], match[0]), question)
         return text, tuple(Correction(*pair) for pair in changes.items())
 
+    def _put_together(self, question: str) -> dict[str, str]:
+        """Neighbours that the documents write as one word, where they do not have both apart."""
+        joined: dict[str, str] = {}
+        for first, second in pairwise(_WORD.finditer(question)):
+            word = f"{first[0]}{second[0]}"
+            apart = question[first.end() : second.start()]
+            if apart != " " or len(word) < _LONG or not self._number_of_passages(word.lower()):
+                continue
+            if not all(self._number_of_passages(one[0].lower()) for one in (first, second)):
+                joined[f"{first[0]} {second[0]}"] = word.capitalize() if word[0].isupper() else word
+        return joined
+
     def _meant(
         self, word: str, asked: Collection[str], function_words: Collection[str]
     ) -> str | None:
@@ -105,10 +121,10 @@ class Spelling:
         found = min(likely, key=lambda one: one.rank, default=None)
         if found is None or found.edits > _most_edits(word):
             return None
-        if found.slip == _ANOTHER and len(word) <= _SHORT:
+        if found.slip >= _ANOTHER and len(word) <= _SHORT:
             return None
         usual = max(frequency(word, language) for language in {*asked, *self._languages})
-        if usual > _RARE or (usual and (found.edits > 1 or found.slip == _ANOTHER)):
+        if usual > _RARE or (usual and (found.edits > 1 or found.slip >= _ANOTHER)):
             return None
         return found.text
 
@@ -119,6 +135,8 @@ class Spelling:
             swapped = sorted(written) == sorted(meant)
             slip = 0 if swapped else 1 + (len(written) == len(meant))
             edits = OSA.distance(written.replace("ph", "f"), meant.replace("ph", "f"))
+            if edits > 1 and sound_of(written) == sound_of(meant):
+                edits, slip = 1, _BY_SOUND
             return _Candidate(edits, slip, -passages, text)
 
         for language in function_words:
@@ -142,7 +160,7 @@ class Spelling:
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
 
-        most = 2 + (len(word) >= _LONG)
+        most = 3 + (len(word) >= _LONG)
         return {
             found: stem
             for stem in {stem for each in self._languages for stem in stems([word], each)}
@@ -197,6 +215,13 @@ def _begins_alike(word: str, one: _Candidate) -> bool:
     """Whether a short word begins as what it may stand for: its first letter is seldom wrong."""
     first = {text.replace("ph", "f")[:1] for text in (word, one.text.lower())}
     return len(word) > _SHORT or one.slip == 0 or len(first) == 1
+
+
+def _written(question: str, changes: Mapping[str, str]) -> str:
+    """A question with words exchanged."""
+    for written, read in changes.items():
+        question = question.replace(written, read)
+    return question
 
 
 def _most_edits(word: str) -> int:

@@ -47,6 +47,12 @@ def corrected(corpus: Corpus, question: str, where: Filter | None = None) -> str
         ("How heavy is the ovn?", "How heavy is the oven?"),
         ("How high are the lettres?", "How high are the letters?"),
         ("Where is the fone?", "Where is the phone?"),
+        ("When is the tek over?", "When is the tek over?"),
+        ("Who has the take over of Braken Holme?", "Who has the takeover of Braken Holme?"),
+        ("What is planned for Bracken Holme?", "What is planned for Brackenholme?"),
+        ("What is planned for Prachenhollm?", "What is planned for Brackenholme?"),
+        ("What is Prachenhollm's plan?", "What is Brackenholme's plan?"),
+        ("What is planned for Prakenhorn?", "What is planned for Prakenhorn?"),
         ("What was the fiat of the fiar?", "What was the fiat of the fair?"),
         # What is right stays, though a word of the documents is near.
         ("How high is the letter on the mouse?", "How high is the letter on the mouse?"),

@@ -18,6 +18,7 @@ from math import sqrt
 from indexing.documents import Document
 from indexing.text.aliases import Aliases
 from indexing.text.language import ENGLISH, LANGUAGES, language_of
+from indexing.text.sound import sound_of
 from retriever.spelling import frequency
 
 _NAME = re.compile(r"(?<=[\w,;:] )[A-Z][^\W\d_]{2,}(?![\w])")
@@ -26,11 +27,6 @@ _ORDINARY = 1.5e-7  # share of running text above which a word is no misspelled 
 _AROUND = 120  # characters on each side that tell what a name stands beside
 _ALIKE = 0.62  # sound below which two are not compared further
 _LIKELY = 0.8  # sound and a third of the context, below which two are not proposed
-_SOUNDS = (
-    ("ph", "f"), ("gh", "g"), ("ck", "k"), ("sch", "s"), ("sh", "s"), ("ch", "k"), ("th", "t"),
-    ("qu", "k"), ("x", "ks"), ("c", "k"), ("q", "k"), ("z", "s"), ("v", "f"), ("w", "f"),
-    ("d", "t"), ("b", "p"), ("g", "k"), ("j", "k"), ("y", "i"),
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +85,7 @@ def proposals(documents: Iterable[Document], known: Aliases) -> list[Proposal]:
     found = []
     for other in sorted(others):
         nearest = process.extract(
-            _sound(other), [_sound(one) for one in words],
+            sound_of(other), [sound_of(one) for one in words],
             scorer=OSA.normalized_similarity, score_cutoff=_ALIKE, limit=12,
         )  # fmt: skip
         for _, heard, at in nearest:
@@ -109,7 +105,7 @@ def _proposal(
 ) -> Proposal | None:
     a, b = seen[name], seen[other]
     known_more = (bool(a.speaks_in), a.times, name) > (bool(b.speaks_in), b.times, other)
-    apart = name[0].lower() != other[0].lower() and _sound(name)[:1] != _sound(other)[:1]
+    apart = name[0].lower() != other[0].lower() and sound_of(name)[:1] != sound_of(other)[:1]
     inflected = name.startswith(other) or other.startswith(name)
     both = a.speaks_in & b.speaks_in or b.around[name.lower()] or a.around[other.lower()]
     if name == other or name in taken or not known_more or apart or inflected or both:
@@ -155,14 +151,6 @@ def _seen(documents: Iterable[Document]) -> tuple[dict[str, _Seen], set[str], se
                     if each not in language.stop_words
                 )
     return seen, small, languages
-
-
-def _sound(word: str) -> str:
-    """Roughly what is heard of a word: consonants by their kind, vowels as one."""
-    text = word.lower()
-    for written, heard in _SOUNDS:
-        text = text.replace(written, heard)
-    return re.sub(r"(.)\1+", r"\1", re.sub(r"[aeiouäöüéèáóíh]+", "a", text))
 
 
 def _cosine(a: _Seen, b: _Seen) -> float:
