@@ -36,8 +36,8 @@ from generator.extractive.abstention import answer_probability
 from generator.extractive.context.late_chunking import ContextualEncoder
 from generator.extractive.features import SentenceFeatures, WordVectors
 from generator.extractive.fitted import FITTED
-from generator.extractive.latest import with_days
-from generator.extractive.question.moment import asks_when
+from generator.extractive.latest import document_days, with_days
+from generator.extractive.question.moment import question_to_read
 from generator.extractive.quote_length import QuoteLength
 from generator.extractive.selector import (
     closest_quotes,
@@ -287,7 +287,8 @@ class Generator:
                 return partial(work, asked, sentences)
 
             contextual = begin(self._context.score, query)
-            reading = begin(self._reader.read, asks_when(query))
+            days = document_days({one.document.id: one.document for one in sentences})
+            reading = begin(self._reader.read, question_to_read(query, days.values()))
             features = SentenceFeatures.of(
                 query, sentences, self._words, question=draft.request.asked
             )

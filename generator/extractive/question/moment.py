@@ -76,10 +76,18 @@ _DATE_OF = re.compile(
 )
 
 
-def asks_when(question: str) -> str:
-    """A question for the date of something, as one that asks when it is; any other as it is.
+def question_to_read(question: str, days: Collection[str]) -> str:
+    """A question in the words that a reader finds the answer to.
 
-    A reader finds "The launch is on Monday." for "When is the launch?", and for its date does not.
+    It finds "The launch is on Monday." for "When is the launch?", and for its date does not; nor
+    does it know that the minutes of October tell what the budget was in October.
+
+    Args:
+        question: As asked.
+        days: Of the documents, as of `asked_moment`.
     """
-    found = _DATE_OF.match(question)
-    return f"When is the {found['what']}{found['of'] or ''}?" if found else question
+    if found := _DATE_OF.match(question):
+        return f"When is the {found['what']}{found['of'] or ''}?"
+    if asked_moment(question, days).kind == "then":
+        return re.sub(rf"\s*{_THEN.pattern}", "", question, count=1, flags=re.IGNORECASE)
+    return question

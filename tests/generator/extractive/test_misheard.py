@@ -18,9 +18,7 @@ from generator.extractive.misheard import heard_names
         ("Marshall", "The marsh is wet.", 0.0),
     ],
 )
-def test_a_name_is_heard_by_its_letters_or_its_sound(
-    name: str, text: str, likeness: float
-) -> None:
+def test_a_name_is_heard_by_its_letters_or_its_sound(name: str, text: str, likeness: float) -> None:
     topic = name.lower().split()
     found = heard_names(f"What did {name} say?", topic, ["Nobody spoke.", text], "en")
     assert found.shape == (2, len(topic))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from generator.extractive.question.moment import asked_moment, asks_when
+from generator.extractive.question.moment import asked_moment, question_to_read
 
 DAYS = ("2025-09-08", "", "2025-11", "2026-02-12")
 
@@ -38,7 +38,10 @@ def test_the_moment_that_is_asked_for(question: str, kind: str, month: str) -> N
         ("What's the delivery date?", "When is the delivery?"),
         ("What is the date?", "What is the date?"),
         ("Who set the launch date?", None),
+        ("What was the budget in September?", "What was the budget?"),
+        ("What was the budget in September 2025 for the van?", "What was the budget for the van?"),
+        ("What happens in September?", None),
     ],
 )
-def test_a_question_for_a_date_is_read_as_when(question: str, asked: str | None) -> None:
-    assert asks_when(question) == (asked or question)
+def test_a_question_is_read_in_words_that_are_answered(question: str, asked: str | None) -> None:
+    assert question_to_read(question, DAYS) == (asked or question)
