@@ -88,13 +88,14 @@ class Spelling:
         changes = self._put_together(question)
         question = _written(question, changes)
         parts = {word.lower() for word in _WORD.findall(question)}
-        asked = {code for code, one in LANGUAGES.items() if parts & one.stop_words}
-        language = language_of_question(question, self._languages)
-        function_words = (language,) if language in asked else self._languages
+        language = language_of_question(question, [*self._languages, *LANGUAGES])
+        spoken = {language, *self._languages}  # "dich" is a word, but not of English
+        asks = parts & LANGUAGES[language].stop_words
+        function_words = (language,) if asks else self._languages
         for written in dict.fromkeys(_WORD.findall(question)):
             if written.isupper() or written.lower() in known:
                 continue
-            if read := self._meant(written.lower(), asked, function_words):
+            if read := self._meant(written.lower(), spoken, function_words):
                 changes[written] = read
         text = _WORD.sub(lambda match: changes.get(match[0], match[0]), question)
         return text, tuple(Correction(*pair) for pair in changes.items())
@@ -112,10 +113,12 @@ class Spelling:
         return joined
 
     def _meant(
-        self, word: str, asked: Collection[str], function_words: Collection[str]
+        self, word: str, spoken: Collection[str], function_words: Collection[str]
     ) -> str | None:
         """What a word of a question probably is, if not itself."""
-        if self._is_function_word(word) or self._number_of_passages(word):
+        if any(word in LANGUAGES[code].stop_words for code in spoken):
+            return None
+        if self._number_of_passages(word):
             return None
         likely = (one for one in self._candidates(word, function_words) if _begins_alike(word, one))
         found = min(likely, key=lambda one: one.rank, default=None)
@@ -123,7 +126,7 @@ class Spelling:
             return None
         if found.slip >= _ANOTHER and len(word) <= _SHORT:
             return None
-        usual = max(frequency(word, language) for language in {*asked, *self._languages})
+        usual = max(frequency(word, language) for language in spoken)
         if usual > _RARE or (usual and (found.edits > 1 or found.slip >= _ANOTHER)):
             return None
         return found.text
@@ -188,9 +191,6 @@ class Spelling:
             }:
                 return each, len(units)
         return None
-
-    def _is_function_word(self, word: str) -> bool:
-        return any(word in language.stop_words for language in LANGUAGES.values())
 
     def _number_of_passages(self, word: str) -> int:
         """How many passages have a word, in any of its forms."""

@@ -17,6 +17,7 @@ from generator.answer import Citation
 from generator.evidence import Sentence
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.latest import adds_nothing
+from generator.extractive.question.two_questions import asks_twice
 from generator.extractive.quote_length import QuoteLength
 from generator.extractive.ranking import Ranking, answer_scores, probabilities
 from generator.extractive.table_rows import named_rows
@@ -57,19 +58,22 @@ def _choose(
 ) -> list[int]:
     """The sentences to quote, best first.
 
-    Once it is likely enough that one of them answers, only rows that are named alike follow, and a
-    statement on the same matter of each document that has one.
+    Once it is likely enough that one of them answers, and there are two where two things are asked
+    for, only rows that are named alike follow, and a statement on the same matter of each document
+    that has one.
     """
     sentences, scores, told = features.sentences, ranking.scores, ranking.statements
     selection: list[int] = []
     texts: set[str] = set()
     words, sure, likely = 0, 0.0, probabilities(scores)
+    least = 2 if asks_twice(features.question) else 1
     for i in map(int, np.argsort(-scores, kind="stable")):
         if not np.isfinite(scores[i]) or words >= length.words:
             break
         cited = {sentences[j].document.id for j in selection}
         goes_on = told.holds({*selection[:1], i}) and sentences[i].document.id not in cited
-        if sure >= length.enough and not (goes_on or {*selection, i} <= {*alike}):
+        enough = sure >= length.enough and len(_merge(sentences[j] for j in selection)) >= least
+        if enough and not (goes_on or {*selection, i} <= {*alike}):
             continue
         sure += float(likely[i])
         text = " ".join(sentences[i].text.split())

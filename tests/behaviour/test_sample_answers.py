@@ -1,9 +1,8 @@
 """What leads the answers to questions of the sample documents, some of which led with other words.
 
 They were looked at while the rules were made, so they show that nothing is lost again, and no more.
-`LOST` is what the reader of 2026-11-26 lost of them, for four more in a hundred where nobody looked,
-and one that is withheld since more near misses are (docs/notebook/benchmarks.md, folders of
-strangers).
+`LOST` is what the reader of 2026-11-26 lost of them, for four more in a hundred where nobody looked
+(docs/notebook/benchmarks.md, folders of strangers).
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from rag_app.corpus.corpus import Corpus
 LEADS = {
     # Facts that later meetings changed.
     "When is the launch of Heron now?": "The launch stays on Monday the eleventh of May",
+    "Which company supplies the nitrate probes after everything that happened?": "Brackendale",
     "What happened to the weight limit of 210 grams?": "two hundred and twenty-five grams",
     "Was the deposit repaid within the time that the agreement allows?": "twenty Working Days",
     # The quotes stood in the order of their documents.
@@ -43,7 +43,6 @@ LEADS = {
 
 
 LOST = {
-    "Which company supplies the nitrate probes after everything that happened?": "Brackendale",
     "How much is a leak of trade secrets capped at under the supply agreement?": "£250,000",
     "What made the team move the release to May?": "five weeks for changing the tool",
     "How do people get stored readings out of the meter in the final design?": "a drive over USB",

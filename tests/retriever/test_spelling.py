@@ -47,6 +47,7 @@ def corrected(corpus: Corpus, question: str, where: Filter | None = None) -> str
         ("How heavy is the ovn?", "How heavy is the oven?"),
         ("How high are the lettres?", "How high are the letters?"),
         ("Where is the fone?", "Where is the phone?"),
+        ("Is the steil fiar dich?", "Is the steel fair dich?"),
         ("When is the tek over?", "When is the tek over?"),
         ("Who has the take over of Braken Holme?", "Who has the takeover of Braken Holme?"),
         ("What is planned for Bracken Holme?", "What is planned for Brackenholme?"),
