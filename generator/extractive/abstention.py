@@ -3,11 +3,11 @@
 The probability that they do is a logistic function of four numbers: the scores of all sentences
 together, as what is answered is mostly told of more than once, and a question that only looks so
 has one sentence that looks like it; the reader's logit that the stretch around the first one
-answers; how many names and numbers of the question occur neither around it nor in its title; and
-whether it lacks the kind of value that is asked for, such as an amount or a time of day. Without a
-reader it is one of how well the sentence fits that fits best: its cosine with the question, plus
-half of how much of what the question is about occurs in it or right beside it, in these words or
-in similar ones, or is the name of who says it. Either way it falls to nothing where none fits.
+answers; how many names and numbers of the question none of the documents has; and whether it lacks
+the kind of value that is asked for, such as an amount or a time of day. Without a reader it is one
+of how well the sentence fits that fits best: its cosine with the question, plus half of how much of
+what the question is about occurs in it or right beside it, in these words or in similar ones, or is
+the name of who says it. Either way it falls to nothing where none fits.
 
 The first two are fitted on the folders of strangers to develop on
 (training/reader/fit_abstention.py); the other two, and where sentences begin to fit, by hand.
@@ -36,7 +36,6 @@ _SOFT = 0.02
 _ALIKE = 0.8  # likeness of a misspelled name and what it may be
 _SCALE = 2.0  # of scores, in which they count together
 _OTHERS = 80  # sentences beside the best one, usually
-_AROUND = 600  # characters before and after a sentence
 _NAME = re.compile(r"(?<!^)\b(?:[A-Z][\w'-]+|\d[\d,.]*\d|\d)\b")  # but for the first word
 
 _MONTH = re.compile(MONTH, re.IGNORECASE)
@@ -93,7 +92,7 @@ def answer_features(features: SentenceFeatures, weights: Weights | None = None) 
     return {
         "scores": _together(scores[np.isfinite(scores)]),
         "answerable": float(features.reading.answerable[best]),
-        "names missing": float(_names_missing(features, best)),
+        "names missing": float(_names_missing(features)),
         "value missing": float(bool(lacks)),
     }
 
@@ -108,24 +107,25 @@ def _together(scores: Vectors) -> float:
     return float(scores.max()) + _SCALE * math.log1p(others)
 
 
-def _names_missing(features: SentenceFeatures, i: int) -> int:
-    """How many names and numbers of the question are neither around a sentence nor in its title.
+def _names_missing(features: SentenceFeatures) -> int:
+    """How many names and numbers of the question no document has that sentences were read of.
 
     Where every noun has a capital, as in German, only those count as names that follow a title. A
     misspelled name is there if what it may be is, a number in words too, and months are no names.
     """
-    sentence, document = features.sentences[i], features.sentences[i].document
-    start, end = max(0, sentence.start - _AROUND), sentence.end + _AROUND
-    around = f"{document.title} {sentence.speaker or ''} {document.text[start:end]}".lower()
     capitals = LANGUAGES[features.language].capitalised_nouns
     found = (_TITLED if capitals else _NAME).findall(features.question)
     names = [name.lower().removesuffix("'s") for name in found if not _MONTH.fullmatch(name)]
     topic = topic_words(features.query, features.language)
-    alike = {
+    known = {
         word for word, best in zip(topic, _best_likeness(features), strict=True) if best >= _ALIKE
     }
-    missing = [name for name in names if name not in around and name not in alike]
-    numbers = {one.norm for one in tokenize(around)} if missing else set()
+    for document in {one.document.id: one.document for one in features.sentences}.values():
+        text = f"{document.title} {document.text} {' '.join(document.speakers)}".lower()
+        known |= {name for name in names if name not in known and name in text}
+    missing = [name for name in names if name not in known]
+    read = " ".join(one.read for one in features.sentences) if missing else ""
+    numbers = {one.norm for one in tokenize(read)}
     return sum(name.replace(",", "") not in numbers for name in missing)
 
 

@@ -255,7 +255,7 @@ with_parts = gathered(
         "--reader",
         metavar="NAME",
         help="Model that finds the sentences and words that answer: multilingual-e5-small "
-        "(by default only where the packaged one is sure of nothing, or not in English), or folder or hub "
+        "(by default only where the packaged one is unsure, or not in English), or folder or hub "
         "name, for extractive question answering.  [default: packaged]",
     ),
     click.option(

@@ -33,7 +33,7 @@ from rag_app.corpus.corpus import Corpus
 from rag_app.progress import track
 
 READ = ("scores", "answerable")
-BY_HAND = {"names missing": -0.5, "value missing": -0.653}
+BY_HAND = {"names missing": -1.2, "value missing": -0.653}
 FOREIGN, FOREIGN_WEIGHT = 15, 0.3  # questions of other folders, asked of each; of the weight of one
 WITHHELD = (0.04, 0.05, 0.06)  # of the answerable questions
 _RIDGE = 0.01
