@@ -23,15 +23,16 @@ import numpy.typing as npt
 from indexing.index.snapshot import Part, Snapshot
 from indexing.message import N_
 from indexing.store.view import StoreView
+from indexing.text.aliases import sound_of
 from indexing.text.language import ENGLISH, LANGUAGES, language_of_question, stems
-from indexing.text.sound import sound_of
 
 if TYPE_CHECKING:
     from spellchecker import SpellChecker
 
 _WORD = re.compile(r"(?<![\w.@/\\'’-])[^\W\d_]{3,}(?![\w@/\\]|[.'’-](?!s\b)\w)")  # noqa: RUF001
 _LONG = 8  # letters from which two edits make a misspelling
-_ANOTHER, _BY_SOUND = 2, 3  # `_Candidate.slip` where a letter stands for another one, or several
+_ANOTHER, _BY_SOUND = 2, 4  # `_Candidate.slip` where a letter stands for another one, or several
+_LEAST_SOUND = 4  # letters of a sound that tells words apart
 _SHORT = 4  # letters up to which another letter makes another word
 _LEAST_HALF = 3  # letters of each half of a word that is written apart
 _RARE = 1.5e-7  # share of running text; a dictionary made of subtitles has misspellings, too
@@ -55,8 +56,9 @@ class _Candidate:
 
     Attributes:
         edits: From the word that was written.
-        slip: 0 for letters that changed places, 1 for one too many or too few, 2 for another one:
-            what slips of the hand do often, and seldom; 3 for one that only sounds the same.
+        slip: 0 for letters that changed places, 1 for one too many or too few, or two that sound
+            the same, 2 for another one: what slips of the hand do often, and seldom; 4 for more
+            that only sound the same. One more where the first letters differ.
         passages: How many have it, negative.
         text: The word.
     """
@@ -135,12 +137,12 @@ class Spelling:
         from rapidfuzz.distance import OSA
 
         def candidate(written: str, meant: str, passages: int, text: str) -> _Candidate:
-            swapped = sorted(written) == sorted(meant)
-            slip = 0 if swapped else 1 + (len(written) == len(meant))
-            edits = OSA.distance(written.replace("ph", "f"), meant.replace("ph", "f"))
-            if edits > 1 and sound_of(written) == sound_of(meant):
-                edits, slip = 1, _BY_SOUND
-            return _Candidate(edits, slip, -passages, text)
+            one, other = written.replace("ph", "f"), meant.replace("ph", "f")
+            edits = OSA.distance(one, other)
+            slip = 0 if sorted(one) == sorted(other) else 1 + (len(one) == len(other))
+            if edits > 1 and _sound_alike(one, other):
+                edits, slip = 1, 1 if edits == 2 else _BY_SOUND
+            return _Candidate(edits, slip + (one[0] != other[0]), -passages, text)
 
         for language in function_words:
             for each in LANGUAGES[language].stop_words:
@@ -150,7 +152,12 @@ class Spelling:
             for stem, of_word in self._near(word, part).items():
                 if found := self._surface(part, allowed, stem):
                     text, passages = found
-                    yield candidate(word, text.lower(), passages, text)
+                    as_written = candidate(word, text.lower(), passages, text)
+                    yield as_written
+                    whole = stem + word[len(of_word) :]  # in the form that was written
+                    is_form = word.startswith(of_word) and stem in self._stems(whole)
+                    if as_written.edits > _most_edits(word) and is_form:
+                        text = whole
                     of_stems = candidate(of_word, stem, passages, text)
                     if len(stem) > _SHORT and of_stems.edits <= _most_edits(of_word):
                         yield of_stems
@@ -166,7 +173,7 @@ class Spelling:
         most = 3 + (len(word) >= _LONG)
         return {
             found: stem
-            for stem in {stem for each in self._languages for stem in stems([word], each)}
+            for stem in self._stems(word)
             for found, _, _ in process.extract(
                 stem,
                 part.segment.lexicon.stems,
@@ -186,20 +193,21 @@ class Spelling:
             return None
         ((_, text),) = self._store.passages_at([int(part.segment.passage_rows[units[0]])])
         for each in re.findall(r"[^\W_]+", text):
-            if stem in {
-                one for language in self._languages for one in stems([each.lower()], language)
-            }:
+            if stem in self._stems(each.lower()):
                 return each, len(units)
         return None
 
     def _number_of_passages(self, word: str) -> int:
         """How many passages have a word, in any of its forms."""
-        found = {stem for each in self._languages for stem in stems([word], each)}
         return sum(
             len(_units(part, allowed, "passages", part.segment.lexicon.number(stem)))
             for part, allowed in self._parts
-            for stem in found
+            for stem in self._stems(word)
         )
+
+    def _stems(self, word: str) -> set[str]:
+        """Of a word, in each language of the documents."""
+        return {stem for each in self._languages for stem in stems([word], each)}
 
     def _stand_together(self, first: str, second: str) -> bool:
         """Whether two words follow on each other in a passage."""
@@ -209,6 +217,12 @@ class Spelling:
             if len(pairs) and len(_units(part, allowed, "passage_pairs", int(pairs[0]))):
                 return True
         return False
+
+
+def _sound_alike(word: str, other: str) -> bool:
+    """Whether two words sound the same, and long enough to tell."""
+    sound = sound_of(word)
+    return len(sound) >= _LEAST_SOUND and sound == sound_of(other)
 
 
 def _begins_alike(word: str, one: _Candidate) -> bool:

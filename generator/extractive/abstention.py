@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -26,7 +27,8 @@ from generator.extractive.fitted import FITTED
 from generator.extractive.question.answer_slot import asked_slot, fills
 from generator.extractive.ranking import Weights, sentence_scores
 from generator.numbers import tokenize
-from indexing.text.days.stated_date import MONTH
+from indexing.documents import Document
+from indexing.text.days.stated_date import MONTH_NUMBERS
 from indexing.text.language import LANGUAGES
 from indexing.text.terms import topic_words, words
 
@@ -38,7 +40,6 @@ _SCALE = 2.0  # of scores, in which they count together
 _OTHERS = 80  # sentences beside the best one, usually
 _NAME = re.compile(r"(?<!^)\b(?:[A-Z][\w'-]+|\d[\d,.]*\d|\d)\b")  # but for the first word
 
-_MONTH = re.compile(MONTH, re.IGNORECASE)
 _TITLED = re.compile(r"(?<=Frau )[^\W\d][\w-]+|(?<=Herr )[^\W\d][\w-]+|\d[\d,.]*\d|\d")
 
 
@@ -111,22 +112,34 @@ def _names_missing(features: SentenceFeatures) -> int:
     """How many names and numbers of the question no document has that sentences were read of.
 
     Where every noun has a capital, as in German, only those count as names that follow a title. A
-    misspelled name is there if what it may be is, a number in words too, and months are no names.
+    misspelled name is there if what it may be is, a number in words too, a month in a date.
     """
     capitals = LANGUAGES[features.language].capitalised_nouns
     found = (_TITLED if capitals else _NAME).findall(features.question)
-    names = [name.lower().removesuffix("'s") for name in found if not _MONTH.fullmatch(name)]
+    names = [name.lower().removesuffix("'s") for name in found]
     topic = topic_words(features.query, features.language)
     known = {
         word for word, best in zip(topic, _best_likeness(features), strict=True) if best >= _ALIKE
     }
     for document in {one.document.id: one.document for one in features.sentences}.values():
-        text = f"{document.title} {document.text} {' '.join(document.speakers)}".lower()
-        known |= {name for name in names if name not in known and name in text}
+        known |= _named(document, {*names} - known)
     missing = [name for name in names if name not in known]
     read = " ".join(one.read for one in features.sentences) if missing else ""
     numbers = {one.norm for one in tokenize(read)}
     return sum(name.replace(",", "") not in numbers for name in missing)
+
+
+def _named(document: Document, names: Iterable[str]) -> set[str]:
+    """Those of some names that a document has, months also in its dates."""
+    text = f"{document.title} {document.text} {' '.join(document.speakers)}".lower()
+    found = set()
+    for name in names:
+        number = MONTH_NUMBERS.get(name)
+        dated = re.compile(rf"-0?{number}-|[./ ]0?{number}[./]") if number else None
+        day = document.occasion.day[5:7] == f"{number:02d}" if number else False
+        if name in text or day or (dated and dated.search(text)):
+            found.add(name)
+    return found
 
 
 def _best_likeness(features: SentenceFeatures) -> Vectors:

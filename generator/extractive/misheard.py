@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from indexing.text.aliases import sound_of
 from indexing.text.language import LANGUAGES
-from indexing.text.sound import sound_of
 from indexing.text.terms import words
 
 _NAME = re.compile(r"(?<!^)\b[A-Z][^\W\d_]{4,}")  # but for the first word

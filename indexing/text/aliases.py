@@ -1,4 +1,7 @@
-"""Names with their other spellings: what a transcriber wrote for them. The text stays as it is."""
+"""Names with their other spellings: what a transcriber wrote for them. The text stays as it is.
+
+What spellings of one name have in common is how they sound.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,16 @@ from functools import lru_cache
 
 ANY = "|"
 """Parts names of which any is meant, where a filter is limited to a speaker or participant."""
+
+_HEARD = (
+    ("tion", "shon"), ("kn", "n"), ("wr", "r"), ("ph", "f"), ("gh", "g"), ("ck", "k"),
+    ("sch", "s"), ("sh", "s"), ("ch", "k"), ("th", "t"), ("qu", "k"), ("x", "ks"), ("c", "k"),
+    ("q", "k"), ("z", "s"), ("v", "f"), ("w", "f"), ("d", "t"), ("b", "p"), ("g", "k"),
+    ("j", "k"), ("y", "i"),
+)  # fmt: skip
+_VOWELS = re.compile(r"[aeiouäöüéèáóíh]+")
+_TWICE = re.compile(r"(.)\1+")
+_MUTE = re.compile(r"(?<=\w{2}[^a])a$")  # a vowel at the end is seldom heard
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,3 +121,11 @@ def _words(texts: Iterable[str]) -> re.Pattern[str]:
     """Any of these as whole words, the longest first; nothing where there are none."""
     every = sorted(texts, key=len, reverse=True)
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, every)) or '(?!)'})(?!\w)")
+
+
+def sound_of(word: str) -> str:
+    """Roughly what is heard of a word: consonants by their kind, vowels as one."""
+    text = word.lower()
+    for written, heard in _HEARD:
+        text = text.replace(written, heard)
+    return _MUTE.sub("", _TWICE.sub(r"\1", _VOWELS.sub("a", text)))

@@ -46,6 +46,8 @@ def corrected(corpus: Corpus, question: str, where: Filter | None = None) -> str
         ("Who has the analizer?", "Who has the analyser?"),
         ("How heavy is the ovn?", "How heavy is the oven?"),
         ("How high are the lettres?", "How high are the letters?"),
+        ("Who was letering the house?", "Who was lettering the house?"),
+        ("Who has the mannagement of the steal?", "Who has the management of the steal?"),
         ("Where is the fone?", "Where is the phone?"),
         ("Is the steil fiar dich?", "Is the steel fair dich?"),
         ("When is the tek over?", "When is the tek over?"),

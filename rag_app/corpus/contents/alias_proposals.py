@@ -16,9 +16,8 @@ from itertools import chain
 from math import sqrt
 
 from indexing.documents import Document
-from indexing.text.aliases import Aliases
+from indexing.text.aliases import Aliases, sound_of
 from indexing.text.language import ENGLISH, LANGUAGES, language_of
-from indexing.text.sound import sound_of
 from retriever.spelling import frequency
 
 _NAME = re.compile(r"(?<=[\w,;:] )[A-Z][^\W\d_]{2,}(?![\w])")
