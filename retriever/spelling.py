@@ -3,8 +3,8 @@
 A word is left alone if a document has it, or a dictionary. Otherwise it is read as the word of the
 documents, or the function word, that is fewest edits away (optimal string alignment: insertions,
 deletions, substitutions, and swaps of neighbours), that sounds the same ("Hephod" as "Hafod"), or
-as two words that stand side by side in the documents ("larkfield" as "lark field"). Only documents
-that the asker may read lend their words.
+as two words that stand side by side in the documents ("larkfield" as "lark field"); two are read as
+the one that they have ("Apple Garth"). Only documents that the asker may read lend their words.
 """
 
 from __future__ import annotations
