@@ -103,14 +103,16 @@ class Spelling:
         return text, tuple(Correction(*pair) for pair in changes.items())
 
     def _put_together(self, question: str) -> dict[str, str]:
-        """Neighbours that the documents write as one word, where they do not have both apart."""
+        """Neighbours that the documents write as one word, one of which they do not have alone."""
         joined: dict[str, str] = {}
         for first, second in pairwise(_WORD.finditer(question)):
-            word = f"{first[0]}{second[0]}"
+            word, both = f"{first[0]}{second[0]}", (first[0].lower(), second[0].lower())
             apart = question[first.end() : second.start()]
-            if apart != " " or len(word) < _LONG or not self._number_of_passages(word.lower()):
+            if apart != " " or len(word) < _LONG or any(map(_is_function_word, both)):
                 continue
-            if not all(self._number_of_passages(one[0].lower()) for one in (first, second)):
+            if self._number_of_passages(word.lower()) and not all(
+                map(self._number_of_passages, both)
+            ):
                 joined[f"{first[0]} {second[0]}"] = word.capitalize() if word[0].isupper() else word
         return joined
 
@@ -217,6 +219,10 @@ class Spelling:
             if len(pairs) and len(_units(part, allowed, "passage_pairs", int(pairs[0]))):
                 return True
         return False
+
+
+def _is_function_word(word: str) -> bool:
+    return any(word in language.stop_words for language in LANGUAGES.values())
 
 
 def _sound_alike(word: str, other: str) -> bool:

@@ -137,7 +137,8 @@ def _named(document: Document, names: Iterable[str]) -> set[str]:
         number = MONTH_NUMBERS.get(name)
         dated = re.compile(rf"-0?{number}-|[./ ]0?{number}[./]") if number else None
         day = document.occasion.day[5:7] == f"{number:02d}" if number else False
-        if name in text or day or (dated and dated.search(text)):
+        whole = rf"(?<!\w){re.escape(name)}" + (r"(?!\w)" if name[-1].isdigit() else "")
+        if day or re.search(whole, text) or (dated and dated.search(text)):
             found.add(name)
     return found
 

@@ -4,8 +4,8 @@ The packaged reader was trained on English alone. The second one (`second_reader
 languages; where its encoder is installed, it joins in for questions and documents in another
 language, and where the packaged one is sure of no sentence: as with near misses, which look like
 what is asked. Of eleven folders that is a third of the questions that are answered, and four fifths
-of the near misses, of which 56 % are then withheld instead of 48; of a hundred German questions 57
-are led by the right words instead of 48 (docs/notebook/experiments.md).
+of the near misses, of which 56 % are then withheld instead of 48 (with 5 % of the others); of a
+hundred German questions 57 are led by the right words instead of 48 (docs/notebook/experiments.md).
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def corrected(corpus: Corpus, question: str, where: Filter | None = None) -> str
         ("Where is the fone?", "Where is the phone?"),
         ("Is the steil fiar dich?", "Is the steel fair dich?"),
         ("When is the tek over?", "When is the tek over?"),
-        ("Who has the take over of Braken Holme?", "Who has the takeover of Braken Holme?"),
+        ("Who has the take over of Braken Holme?", "Who has the take over of Braken Holme?"),
         ("What is planned for Bracken Holme?", "What is planned for Brackenholme?"),
         ("What is planned for Prachenhollm?", "What is planned for Brackenholme?"),
         ("What is Prachenhollm's plan?", "What is Brackenholme's plan?"),
