@@ -17,13 +17,9 @@ from rag_app.chat.conversation import Conversation, Exchange
 from rag_app.chat.conversation_store import new_key
 from rag_app.corpus.corpus import Corpus
 from tests.rag_app.chat.browser_context import new_context
+from tests.rag_app.chat.page.visits import up_to_date
 from tests.rag_app.chat.served_corpus import Served
 from tests.waiting import PATIENCE
-
-UP_TO_DATE = """async () => {
-  const { mark, chats } = document.querySelector("#changes [data-mark]").dataset;
-  return await (await fetch(`changes?chats=${chats}`)).text() === mark;
-}"""
 
 
 def test_a_mark_differs_once_anything_shown_has_changed(tmp_path: Path) -> None:
@@ -121,7 +117,7 @@ def test_nothing_stays_open_between_two_looks_and_nobody_looks_when_offline(
     with page.expect_response("**/changes*") as reply:
         pass
     reply.value.finished()
-    page.wait_for_function(UP_TO_DATE)  # also with what is found out behind the page
+    up_to_date(page)  # also with what is found out behind the page
     assert reply.value.headers["cache-control"] == "no-store"
     looks: list[str] = []
     page.context.set_offline(True)

@@ -7,8 +7,8 @@
 // client; only if that fails for long are the events that lack an answer said to be lost.
 //
 // And no answer comes too late: Gradio shows them as they arrive. What was sent before a person went
-// on, and is answered after it, would show a conversation that they have left; so would what reads
-// the open conversation on its own, while the page does not know yet which one they went to.
+// on, and is answered after it, would show a conversation that they have left; so would what follows
+// by itself and was sent while the page did not know yet which one they went to.
 "use strict";
 
 (() => {
@@ -17,10 +17,9 @@
   const send = window.fetch.bind(window);
   const open = new Set(); // ids of events without an answer
   const joining = new Set(); // events without an id yet
-  const early = new Set(); // ids of answers that came before the ids of their events
-  const sent = new Map(); // which talk an event shows, by its id
-  let turns = 0; // how often a person has left a talk, which is the number of the next
-  let shown = 0; // the talk that the page knows of
+  const talks = new Map(); // events that show a conversation, by id: the turn, or the conversation
+  let turns = 0; // how often a person has left a conversation
+  let chat; // the conversation that the page was told to show; undefined before it is loaded
   let last = 0; // number of the last message that was read
 
   window.fetch = (...request) => {
@@ -33,43 +32,43 @@
   };
 
   function join(request) {
-    const at = turnOf(JSON.parse(request[1]?.body ?? "{}").fn_index);
+    const talk = talkOf(JSON.parse(request[1]?.body ?? "{}"));
     const joined = (async () => {
       const response = await send(...request);
       const id = response.ok ? (await response.clone().json()).event_id : undefined;
-      if (id === undefined || early.delete(id)) settle(at);
-      else {
+      if (id !== undefined) {
         open.add(id);
-        if (at !== undefined) sent.set(id, at);
+        if (talk) talks.set(id, talk);
       }
       return response;
     })();
-    const event = joined.catch(() => settle(at)).then(() => {
-      joining.delete(event);
-      if (!joining.size) early.clear();
-    });
+    const event = joined.catch(() => undefined).then(() => joining.delete(event));
     joining.add(event);
     return joined;
   }
 
-  // The talk that is shown by the event that is sent now; undefined for other events.
-  function turnOf(number) {
+  // What an event shows of a conversation; undefined for other events.
+  function talkOf({ fn_index: number, data }) {
     const order = JSON.parse(document.querySelector("meta[name=rag-app-events]")?.content ?? "{}");
-    if (order.follows?.includes(number)) return shown;
+    if (order.follows?.includes(number)) return { chat: data?.[0]?.chat };
     if (order.turns?.includes(number)) turns += 1;
     else if (!order.questions?.includes(number)) return undefined;
-    return turns;
+    return { turn: turns };
   }
 
-  // Nothing more is to come of an event: the page shows its talk, or will not.
-  function settle(at = 0) {
-    shown = Math.max(shown, at);
+  // Whether the values of a talk come after a person has gone on to another.
+  function isLate(talk) {
+    if (talk.turn !== undefined) return talk.turn < turns;
+    return chat !== undefined && talk.chat !== chat;
+  }
+
+  async function allJoined() {
+    while (joining.size) await Promise.all(joining);
   }
 
   function answered(id) {
-    settle(sent.get(id));
-    sent.delete(id);
-    if (!open.delete(id)) early.add(id);
+    open.delete(id);
+    talks.delete(id);
   }
 
   function forget(body) {
@@ -91,7 +90,7 @@
     try {
       while (!request.signal.aborted) {
         const heard = await passOne(request, say);
-        while (joining.size) await Promise.all(joining);
+        await allJoined();
         failures = heard ? 0 : failures + 1;
         if (failures > TRIES) for (const id of open) giveUp(id, say);
         if (!open.size) break;
@@ -133,7 +132,7 @@
         if (done) return heard;
         const messages = (text + value).split("\n\n");
         text = messages.pop();
-        for (const message of messages) heard = take(message, say) || heard;
+        for (const message of messages) heard = (await take(message, say)) || heard;
       }
     } catch {
       return heard; // it broke off
@@ -141,15 +140,23 @@
   }
 
   // Pass a message on, unless it ends the stream; whether it did not.
-  function take(message, say) {
+  async function take(message, say) {
     const field = (name) => message.match(new RegExp(`^${name}: (.*)$`, "m"))?.[1];
     const data = field("data") ?? "{}";
     const { output, ...about } = JSON.parse(data);
     if (about.msg === CLOSE) return false;
     last = Number(field("id") ?? last);
-    const late = sent.get(about.event_id) < turns && Array.isArray(output?.data);
+    if (!open.has(about.event_id)) await allJoined(); // it may come before its event has an id
+    const talk = Array.isArray(output?.data) && talks.get(about.event_id);
+    const late = talk && isLate(talk);
+    if (!late && talk?.turn !== undefined) chat = chatOf(output.data) ?? chat;
     say(late ? JSON.stringify({ ...about, output: { ...output, data: [] } }) : data);
     if (about.msg === "process_completed") answered(about.event_id);
     return true;
+  }
+
+  // The conversation that the browser has open from now on, among the values of an answer.
+  function chatOf(values) {
+    return values.find((value) => value?.chat !== undefined)?.chat;
   }
 })();

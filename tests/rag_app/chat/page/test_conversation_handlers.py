@@ -9,9 +9,8 @@ from playwright.sync_api import Page, expect
 
 from rag_app.corpus.corpus import Corpus
 from tests.rag_app.chat.every_width import check_every_width
-from tests.rag_app.chat.page.visits import QUESTION, Visit, answered, ask
+from tests.rag_app.chat.page.visits import QUESTION, Visit, answered, ask, up_to_date
 from tests.rag_app.chat.served_corpus import Served
-from tests.rag_app.chat.test_changes import UP_TO_DATE
 
 
 def ask_anew(page: Page, question: str) -> None:
@@ -87,7 +86,7 @@ def say(served: Served, path: Path, words: str) -> None:
 
 def told(page: Page, *quotes: str) -> None:
     """These, and nothing else."""
-    page.wait_for_function(UP_TO_DATE)
+    up_to_date(page)
     places = page.locator("#history .exchange:has(.question.told) .answer p")
     expect(places).to_have_text(
         [f"meeting, Ada Park: {one}{at}" for at, one in enumerate(quotes, 1)]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Route, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from generator.answer import NOT_SAID, Answer, Citation, ShortAnswer
 from rag_app.chat.conversation import from_json, to_json
@@ -18,9 +20,8 @@ from rag_app.corpus.corpus import Corpus
 from tests.rag_app.chat.browser_context import new_context
 from tests.rag_app.chat.every_width import violations
 from tests.rag_app.chat.page.uploaded_files import QUESTIONS, mail, scan, transcript
-from tests.rag_app.chat.page.visits import QUESTION, Visit, add, answered, ask
+from tests.rag_app.chat.page.visits import QUESTION, Visit, add, answered, ask, up_to_date
 from tests.rag_app.chat.served_corpus import HOSTILE, Served
-from tests.rag_app.chat.test_changes import UP_TO_DATE
 
 
 def test_files_are_added_and_what_is_wrong_with_one_stops_no_other(
@@ -357,6 +358,23 @@ COUNT_QUESTIONS = """() => {
 }"""
 
 
+REFRESH_AS_BEFORE = """(refreshed) => {
+  const send = window.fetch;
+  let before; // what the browser had stored when the first event was sent
+  window.sentAsBefore = 0;
+  window.fetch = (...request) => {
+    if (!String(request[0]).includes("/queue/join")) return send(...request);
+    const event = JSON.parse(request[1].body);
+    before ??= event.data[0];
+    if (event.fn_index === refreshed && before.chat !== event.data[0].chat && !sentAsBefore) {
+      sentAsBefore += 1;
+      event.data[0] = before;
+    }
+    return send(request[0], { ...request[1], body: JSON.stringify(event) });
+  };
+}"""
+
+
 def test_a_late_refresh_does_not_bring_an_old_selection_back(visit: Visit) -> None:
     """What was read before "Use all" was pressed arrives after the answer to that."""
     page = visit()
@@ -391,6 +409,16 @@ def test_a_late_refresh_does_not_bring_an_old_selection_back(visit: Visit) -> No
     expect(box).not_to_be_checked()
 
 
+@contextmanager
+def marked(page: Page, mark: str) -> Iterator[None]:
+    """The page believes that it shows something else."""
+    of = "document.querySelector('#changes [data-mark]').dataset"
+    before = page.evaluate(f"{of}.mark")
+    page.evaluate(f"{of}.mark = {json.dumps(mark)}")
+    yield
+    page.evaluate(f"{of}.mark = {json.dumps(before)}")
+
+
 def test_a_refresh_does_not_bring_back_a_conversation_that_was_just_left(visit: Visit) -> None:
     """It is sent between "New conversation" and the answer to that, and answered after it."""
     page = visit()
@@ -410,14 +438,34 @@ def test_a_refresh_does_not_bring_back_a_conversation_that_was_just_left(visit: 
     page.get_by_role("button", name="New conversation").click()
     while False not in held:
         page.wait_for_timeout(100)
-    page.evaluate("document.querySelector('#changes [data-mark]').dataset.mark = 'another'")
-    while True not in held:
-        page.wait_for_timeout(100)
+    with marked(page, "another"):
+        while True not in held:
+            page.wait_for_timeout(100)
     held[False].continue_()
     expect(page.locator(".welcome")).to_be_visible()
     page.evaluate(COUNT_QUESTIONS)
     held[True].continue_()
-    page.wait_for_function(UP_TO_DATE)  # by the next one, which is shown
+    page.get_by_role("button", name="Pin the conversation").click()
+    up_to_date(page)  # by the next one, which is shown
+    assert page.evaluate("questionsShown") == 0
+    expect(page.locator(".welcome")).to_be_visible()
+
+
+def test_a_refresh_sent_before_a_new_conversation_is_shown_does_not_bring_back_the_one_left(
+    visit: Visit,
+) -> None:
+    """The answer to "New conversation" has come, but is not in the fields of the page yet."""
+    page = visit()
+    ask(page)
+    answered(page)
+    page.evaluate(REFRESH_AS_BEFORE, page.evaluate(REFRESHED))
+    page.get_by_role("button", name="New conversation").click()
+    expect(page.locator(".welcome")).to_be_visible()
+    page.evaluate(COUNT_QUESTIONS)
+    for _ in "ab":  # the second is sent when the first has been answered
+        page.get_by_role("button", name="Pin the conversation").click()
+        page.wait_for_function("sentAsBefore === 1")
+        up_to_date(page)
     assert page.evaluate("questionsShown") == 0
     expect(page.locator(".welcome")).to_be_visible()
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
+from tests.waiting import PATIENCE
+
 QUESTION = "What is the final launch date of Heron?"
+
+UP_TO_DATE = """async () => {
+  const { mark, chats } = document.querySelector("#changes [data-mark]").dataset;
+  return await (await fetch(`changes?chats=${chats}`)).text() === mark;
+}"""
 
 Visit = Callable[..., Page]
 
@@ -20,6 +28,17 @@ def ask(page: Page, question: str = QUESTION) -> None:
 def answered(page: Page, count: int = 1) -> None:
     expect(page.locator("#history .exchange")).to_have_count(count)
     expect(page.locator("#live .exchange")).to_have_count(0)
+
+
+def up_to_date(page: Page) -> None:
+    """Returns once the page shows what the server has.
+
+    Playwright's `wait_for_function` does not wait for a promise.
+    """
+    deadline = time.monotonic() + PATIENCE
+    while not page.evaluate(UP_TO_DATE):
+        assert time.monotonic() < deadline, "the page was never up to date"
+        page.wait_for_timeout(100)
 
 
 def add(page: Page, *files: Path) -> None:

@@ -120,32 +120,40 @@ def test_events_that_nobody_knows_any_more_are_said_to_be_lost(browser: Browser)
 
 
 LATE = """async (events) => {
-  const join = (number) => fetch("/queue/join", {
-    method: "POST", body: JSON.stringify({ fn_index: number }),
+  const join = ([number, chat]) => fetch("/queue/join", {
+    method: "POST", body: JSON.stringify({ fn_index: number, data: [{ chat }] }),
   });
-  for (const number of events) await join(number);
+  for (const event of events) await join(event);
   const text = await (await fetch(new Request("/queue/data?session_hash=a"))).text();
-  return text.trim().split("\\n\\n").map((each) => JSON.parse(each.slice(6)).output?.data);
+  return text.trim().split("\\n\\n").map((each) => JSON.parse(each.slice(6)).output?.data?.[0]);
 }"""
+TURN, QUESTION, OTHER, FOLLOWS = 1, 2, 3, 4  # as in ORDER
 
 
 @pytest.mark.parametrize(
     ("events", "shown"),
-    [
-        ([2, 1, 2], [[], ["b"], ["c"]]),  # the first is about a talk that was left
-        ([2, 2, 3], [["a"], ["b"], ["c"]]),
-        ([3, 1, 1], [["a"], [], ["c"]]),  # other events are about something else
-        ([4, 1, 4], [[], ["b"], []]),  # neither knows the talk that a person went to
-        ([4, 4, 3], [["a"], ["b"], ["c"]]),
+    [  # what is sent, about which conversation; of which the answer tells; whether it is shown
+        ([(QUESTION, "x", "x"), (TURN, "x", "y"), (QUESTION, "y", "y")], [0, 1, 1]),
+        ([(QUESTION, "x", "x"), (QUESTION, "x", "x"), (OTHER, "x", "x")], [1, 1, 1]),
+        ([(OTHER, "x", "x"), (TURN, "x", "y"), (TURN, "y", "z")], [1, 0, 1]),
+        ([(QUESTION, "x", "x"), (FOLLOWS, "x", ""), (FOLLOWS, "y", "")], [1, 1, 0]),
+        # sent before the page knows which conversation a person went to
+        ([(TURN, "x", "y"), (FOLLOWS, "x", ""), (FOLLOWS, "y", "")], [1, 0, 1]),
+        # before the page is loaded there is no conversation to bring back
+        ([(FOLLOWS, "x", ""), (OTHER, "x", "x"), (FOLLOWS, "y", "")], [1, 1, 1]),
     ],
 )
-def test_what_comes_after_a_talk_was_left_is_not_shown(
-    browser: Browser, events: list[int], shown: list[list[str]]
+def test_what_comes_after_a_conversation_was_left_is_not_shown(
+    browser: Browser, events: list[tuple[int, str, str]], shown: list[int]
 ) -> None:
+    ids = ("a", "b", "c")
     messages = [
-        {"msg": ANSWERED, "event_id": id_, "output": {"data": [id_]}} for id_ in ("a", "b", "c")
+        {"msg": ANSWERED, "event_id": id_, "output": {"data": [id_, {"chat": chat}]}}
+        for id_, (_, _, chat) in zip(ids, events, strict=True)
     ]
     body = "".join(f"data: {json.dumps(each)}\n\n" for each in messages)
-    page = served_page(browser, Server([body], ["a", "b", "c"]))
-    assert page.evaluate(LATE, events) == [*shown, None]
+    page = served_page(browser, Server([body], [*ids]))
+    sent = [(number, chat) for number, chat, _ in events]
+    expected = [id_ if one else None for id_, one in zip(ids, shown, strict=True)]
+    assert page.evaluate(LATE, sent) == [*expected, None]
     page.close()
