@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,7 @@ import pytest
 
 from generator.evidence import Embed, Vectors
 from generator.lm.causal_lm import CausalModel
+from generator.reader.reading import LOADED, Loaded
 from indexing.encoder.encoder import Encoder
 from indexing.encoder.settings import EncoderSettings
 from indexing.models.files import Weights, encoder_weights, generator_weights
@@ -48,6 +49,20 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
         return (yield)
     with limited(LONGEST):
         return (yield)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def loaded_once() -> Iterator[None]:
+    """What a test has loaded to read with is there for the next, as for corpora of a process."""
+    kept, of = [], LOADED.of
+
+    def keep(key: Hashable, load: Callable[[], Loaded]) -> Loaded:
+        kept.append(of(key, load))
+        return kept[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(LOADED, "of", keep)
+        yield
 
 
 @pytest.fixture(scope="session")

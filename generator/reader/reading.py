@@ -24,6 +24,7 @@ from indexing.models.files import DEFAULT_ENCODER, encoder_weights, model_files
 from indexing.models.graphs.cores import spread
 from indexing.models.graphs.graph import Graph, GraphName
 from indexing.models.graphs.graph_cache import load_or_make
+from indexing.models.shared import Shared
 from indexing.text.language import ENGLISH
 
 if TYPE_CHECKING:
@@ -34,6 +35,27 @@ if TYPE_CHECKING:
 
 Heads = Callable[[Sequence[Inputs]], Sequence[Outputs]]
 """What the model says of batches."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What readers of the same weights share.
+
+    Attributes:
+        tokenizer: Of its encoder.
+        heads: What the model says.
+        at_once: How many tokens it is to be given at once.
+        held: What ends with the model.
+    """
+
+    tokenizer: Tokenizer
+    heads: Heads
+    at_once: int
+    held: ExitStack
+
+
+LOADED = Shared[Loaded]()
+"""Of all readers of this process."""
 
 _LONGEST_ANSWER = 30  # tokens
 _TOKENS = 1_024  # of a batch, padding included: a few for each core
@@ -113,20 +135,23 @@ class Reader:
         self._loading = Lock()
 
     @cached_property
-    def _tokenizer(self) -> Tokenizer:
-        return load_tokenizer(encoder_weights(self._encoder, notify=self._notify).folder)
+    def _loaded(self) -> Loaded:
+        """What reads: that of another reader of the same weights, where there is one."""
+        folder = encoder_weights(self._encoder, notify=self._notify).folder
+        key = (self._weights, folder, self._dtype, self._quick_start)
+        return LOADED.of(key, partial(self._load, folder))
 
-    @cached_property
-    def _heads(self) -> tuple[Heads, int]:
-        """What the model says of inputs, and how many tokens it is to be given at once."""
+    def _load(self, folder: Path) -> Loaded:
+        tokenizer = load_tokenizer(folder)
         if self._quick_start and (
             graph := reader_graph(self._weights, self._encoder, self._notify)
         ):
-            return _through(graph), 1
-        return self._model(), _TOKENS
+            return Loaded(tokenizer, _through(graph), 1, ExitStack())
+        held = ExitStack()
+        return Loaded(tokenizer, self._model(held), _TOKENS, held)
 
-    def _model(self) -> Heads:
-        """The model on its device."""
+    def _model(self, held: ExitStack) -> Heads:
+        """The model on its device, with layers that end with `held`."""
         import torch
 
         from generator.reader.cross_encoder import Batch, load_cross_encoder
@@ -134,8 +159,7 @@ class Reader:
         device = best_device()
         model = load_cross_encoder(self._weights, self._encoder).to(device)
         model.encoder.to(self._dtype or best_dtype(device))
-        self._layers = ExitStack()  # for as long as there is a model
-        self._layers.enter_context(cpu_layers(model.encoder, rows=_TOKENS))
+        held.enter_context(cpu_layers(model.encoder, rows=_TOKENS))
 
         def heads(inputs: Inputs) -> Outputs:
             with torch.inference_mode():
@@ -160,15 +184,16 @@ class Reader:
         if not sentences:
             return Reading(np.zeros(0, np.float32), (), np.zeros(0, np.float32))
         with self._loading:
-            tokenizer, (heads, at_once) = self._tokenizer, self._heads
+            loaded = self._loaded
         relevance = np.full(len(sentences), UNREAD, np.float32)
         answerable = relevance.copy()
         words: list[Words | None] = [None] * len(sentences)
-        every = stretches(tokenizer, question, sentences)
+        every = stretches(loaded.tokenizer, question, sentences)
         if only is not None:
             every = [one for one in every if not set(only).isdisjoint(one.sentences)]
-        batches = list(_batches(every, at_once))
-        for batch, outputs in zip(batches, heads([Inputs.of(one) for one in batches]), strict=True):
+        batches = list(_batches(every, loaded.at_once))
+        said = loaded.heads([Inputs.of(one) for one in batches])
+        for batch, outputs in zip(batches, said, strict=True):
             for row, stretch in enumerate(batch):
                 here = list(stretch.sentences)
                 relevance[here] = outputs.relevant[row, : len(here)]

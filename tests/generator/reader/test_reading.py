@@ -87,6 +87,12 @@ def test_odd_texts_are_read(text: str) -> None:
     assert np.isfinite(reading.spans).all()
 
 
+def test_readers_of_the_same_weights_share_what_they_have_loaded() -> None:
+    one, other, exact = Reader(), Reader(), Reader(dtype=torch.float32)
+    assert one._loaded is other._loaded
+    assert exact._loaded is not one._loaded
+
+
 def test_bfloat16_says_the_same_to_rounding() -> None:
     sentences, exact = read("When does the ferry sail?")
     rounded = Reader(dtype=torch.bfloat16).read("When does the ferry sail?", sentences)
