@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Generator, Hashable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from generator.attribution import verifier
 from generator.evidence import Embed, Vectors
+from generator.extractive.context import late_chunking
 from generator.lm.causal_lm import CausalModel
-from generator.reader.reading import LOADED, Loaded
+from generator.reader import reading
 from indexing.encoder.encoder import Encoder
 from indexing.encoder.settings import EncoderSettings
 from indexing.models.files import Weights, encoder_weights, generator_weights
 from indexing.models.runtime import share_memory
+from indexing.models.shared import Shared
 from rag_app.corpus.corpus import Corpus
 from tests.waiting import LONGEST, limited
 
@@ -54,14 +59,16 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 @pytest.fixture(scope="session", autouse=True)
 def loaded_once() -> Iterator[None]:
     """What a test has loaded to read with is there for the next, as for corpora of a process."""
-    kept, of = [], LOADED.of
+    kept: list[object] = []
+    every: tuple[Shared[Any], ...] = (reading.LOADED, late_chunking.LOADED, verifier.LOADED)
 
-    def keep(key: Hashable, load: Callable[[], Loaded]) -> Loaded:
-        kept.append(of(key, load))
+    def keep(shared: Shared[Any], key: Hashable, load: Callable[[], object]) -> object:
+        kept.append(Shared.of(shared, key, load))
         return kept[-1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(LOADED, "of", keep)
+        for shared in every:
+            patch.setattr(shared, "of", partial(keep, shared))
         yield
 
 

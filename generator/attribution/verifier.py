@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
@@ -22,6 +23,7 @@ from indexing.encoder.cpu_layers import cpu_layers
 from indexing.models.device import best_device, best_dtype
 from indexing.models.files import encoder_weights
 from indexing.models.loading import loading
+from indexing.models.shared import Shared
 from indexing.models.weight_changes import add_changes
 
 if TYPE_CHECKING:
@@ -32,6 +34,29 @@ LONGEST = 224
 """Most tokens of a sentence and its excerpt; of a longer pair the excerpt's end is left out."""
 
 _HEAD = "supported"  # name of the logit's layer in the file
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What verifiers share.
+
+    Attributes:
+        model: Its encoder, of hidden size d.
+        tokenizer: Its tokenizer.
+        weight: (1, d) of the logit.
+        bias: (1,) of the logit.
+        held: What ends with the model.
+    """
+
+    model: Any
+    tokenizer: Any
+    weight: Tensor
+    bias: Tensor
+    held: ExitStack
+
+
+LOADED = Shared[Loaded]()
+"""Of all verifiers of this process that have the weights that ship."""
 
 
 class AnyVerifier(Protocol):
@@ -66,13 +91,18 @@ class Verifier:
         self._loading = Lock()
 
     @cached_property
-    def _encoder(self) -> tuple[Any, Any, Tensor, Tensor]:
-        """Model, tokenizer, and the logit's weight (1, d) and bias (1,)."""
+    def _loaded(self) -> Loaded:
+        """What verifies: that of another one with the same weights, where there is one."""
+        folder = encoder_weights().folder
+        if self._tensors is not None:
+            return self._load(folder)
+        return LOADED.of((folder, self._dtype), partial(self._load, folder))
+
+    def _load(self, folder: Path) -> Loaded:
         from safetensors.torch import load_file
 
-        folder = encoder_weights().folder
         tensors = load_file(VERIFIER_WEIGHTS) if self._tensors is None else self._tensors
-        device = best_device()
+        device, held = best_device(), ExitStack()
         with loading():
             from transformers import AutoModel, AutoTokenizer
 
@@ -81,11 +111,12 @@ class Verifier:
             ).eval()
         add_changes(model, tensors)
         model = model.to(device, self._dtype or best_dtype(device))
-        self._layers = ExitStack()  # for as long as there is a model
-        self._layers.enter_context(cpu_layers(model, rows=512))
+        held.enter_context(cpu_layers(model, rows=512))
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        head = (tensors[f"{_HEAD}.{part}"].float().to(device) for part in ("weight", "bias"))
-        return model, tokenizer, *head
+        weight, bias = (
+            tensors[f"{_HEAD}.{part}"].float().to(device) for part in ("weight", "bias")
+        )
+        return Loaded(model, tokenizer, weight, bias, held)
 
     def probabilities(self, sentence: str, excerpts: Sequence[str]) -> NDArray[np.float32]:
         """(n,) the probability that each excerpt supports the sentence, 0 to 1.
@@ -98,8 +129,9 @@ class Verifier:
         if not excerpts:
             return np.zeros(0, np.float32)
         with self._loading:
-            model, tokenizer, weight, bias = self._encoder
-        inputs = tokenizer(
+            loaded = self._loaded
+        model = loaded.model
+        inputs = loaded.tokenizer(
             [sentence] * len(excerpts),
             list(excerpts),
             truncation="longest_first",
@@ -109,5 +141,5 @@ class Verifier:
         )
         with torch.inference_mode():
             states = model(**{name: each.to(model.device) for name, each in inputs.items()})
-            logits = states.last_hidden_state[:, 0].float() @ weight[0] + bias
+            logits = states.last_hidden_state[:, 0].float() @ loaded.weight[0] + loaded.bias
             return np.asarray(logits.sigmoid().cpu().numpy(), np.float32)

@@ -30,6 +30,7 @@ from indexing.models.device import best_device, best_dtype
 from indexing.models.files import encoder_weights, model_files
 from indexing.models.graphs.graph import Graph, GraphName
 from indexing.models.graphs.graph_cache import load_or_make
+from indexing.models.shared import Shared
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -63,6 +64,27 @@ class Window:
     spans: tuple[tuple[int, int, int], ...]
 
 
+@dataclass(frozen=True)
+class Loaded:
+    """What encoders share.
+
+    Attributes:
+        tokenizer: Its tokenizer.
+        states: Token ids to hidden states.
+        scale: The weight of a cosine.
+        held: What ends with the model.
+    """
+
+    tokenizer: Tokenizer
+    states: HiddenStates
+    scale: float
+    held: ExitStack
+
+
+LOADED = Shared[Loaded]()
+"""Of all encoders of this process that have no adapters of their own."""
+
+
 class ContextualEncoder:
     """The packaged encoder with its adapters merged in, loaded at the first question.
 
@@ -88,23 +110,24 @@ class ContextualEncoder:
         self._loading = Lock()
 
     @cached_property
-    def _tokenizer(self) -> Tokenizer:
-        return load_tokenizer(encoder_weights().folder)
+    def _loaded(self) -> Loaded:
+        """What encodes: that of another encoder without adapters of its own, where there is one."""
+        if self._adapters is not None:
+            return self._load()
+        return LOADED.of((encoder_weights().folder, self._dtype, self._quick_start), self._load)
 
-    @cached_property
-    def _encoder(self) -> tuple[HiddenStates, float]:
-        """Token ids to hidden states, and the scale."""
+    def _load(self) -> Loaded:
+        tokenizer = load_tokenizer(encoder_weights().folder)
         graph = context_graph(self._notify) if self._quick_start else None
         if graph is not None:
-            return _through(graph), float(graph.record["scale"])
+            return Loaded(tokenizer, _through(graph), float(graph.record["scale"]), ExitStack())
         from generator.extractive.context.contextual_model import load_contextual_model, states_of
 
-        device = best_device()
+        device, held = best_device(), ExitStack()
         model, scale = load_contextual_model(self._adapters)
         model = model.to(device, self._dtype or best_dtype(device))
-        self._layers = ExitStack()  # for as long as there is a model
-        self._layers.enter_context(cpu_layers(model, rows=2048))
-        return partial(states_of, model), scale
+        held.enter_context(cpu_layers(model, rows=2048))
+        return Loaded(tokenizer, partial(states_of, model), scale, held)
 
     def score(self, question: str, sentences: Sequence[Sentence]) -> Vectors:
         """(n,) scaled cosines of the question and each sentence, less the best one's.
@@ -115,9 +138,9 @@ class ContextualEncoder:
         if not sentences:
             return np.zeros(0, np.float32)
         with self._loading:
-            tokenizer, (states, scale) = self._tokenizer, self._encoder
-        cosines = _cosines(states, tokenizer, question, sentences)
-        return np.asarray(scale * (cosines - cosines.max()), np.float32)
+            loaded = self._loaded
+        cosines = _cosines(loaded.states, loaded.tokenizer, question, sentences)
+        return np.asarray(loaded.scale * (cosines - cosines.max()), np.float32)
 
 
 def context_graph(notify: Notify | None = None) -> Graph | None:

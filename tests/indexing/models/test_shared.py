@@ -15,7 +15,8 @@ class Model:
 
 
 def test_one_is_loaded_for_all_that_use_it_and_another_once_nobody_does() -> None:
-    shared, loads = Shared[Model](), []
+    shared = Shared[Model]()
+    loads: list[int] = []
 
     def load() -> Model:
         loads.append(len(loads))
