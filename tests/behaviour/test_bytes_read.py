@@ -114,7 +114,7 @@ def compare(folder: Path, encoder: Encoder, *, few: int, many: int) -> None:
 
 
 def test_bytes_do_not_grow_with_the_corpus(tmp_path: Path, encoder: Encoder) -> None:
-    compare(tmp_path, encoder, few=50, many=350)
+    compare(tmp_path, encoder, few=50, many=200)
 
 
 @pytest.mark.slow

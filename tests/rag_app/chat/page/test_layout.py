@@ -7,7 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.rag_app.chat.every_width import WIDTHS, dress, violations
+from tests.rag_app.chat.every_width import WIDTHS, dress, themes, violations
 from tests.rag_app.chat.page.visits import Visit, answered, ask
 
 TIGHT = (820, 1100)  # widths at which elements once covered each other
@@ -71,7 +71,7 @@ def test_nothing_is_covered_or_inaccessible_at_any_width(visit: Visit) -> None:
             continue
         for view in ("Search", "Register", "Names", "Evaluate", "Ask"):
             page.get_by_role("tab", name=view).click()
-            for dark in (True, False):
+            for dark in themes(width):
                 dress(page, dark=dark)
                 assert violations(page, colours=dark) == [], (width, dark, view)
         if width == 390:
