@@ -120,8 +120,7 @@ class SentenceFeatures:
     @cached_property
     def coverage(self) -> Vectors:
         """(n,) weighted share of the query's words that each sentence has, or the like of."""
-        share: Vectors = self.word_similarity @ self.word_weights
-        return share
+        return weighted_share(self.word_similarity, self.word_weights)
 
     @cached_property
     def neighbourhood_coverage(self) -> Vectors:
@@ -130,8 +129,7 @@ class SentenceFeatures:
         for before, after in self.neighbours:
             best[before] = np.maximum(best[before], self.word_similarity[after])
             best[after] = np.maximum(best[after], self.word_similarity[before])
-        share: Vectors = best @ self.word_weights
-        return share
+        return weighted_share(best, self.word_weights)
 
     @cached_property
     def neighbours(self) -> list[tuple[int, int]]:
@@ -139,6 +137,17 @@ class SentenceFeatures:
         every = self.sentences
         near = pairwise(reading_order(every))
         return [(i, j) for i, j in near if every[i].document.id == every[j].document.id]
+
+
+def weighted_share(similarity: Vectors, weights: Vectors) -> Vectors:
+    """(n,) weighted sums of rows (n, w) of similarities.
+
+    OpenBLAS computes beside the end of small arrays, too, and NumPy would warn of what stands there
+    ("invalid value encountered in matmul"); all that is given here is finite.
+    """
+    with np.errstate(invalid="ignore"):
+        share: Vectors = similarity @ weights
+    return share
 
 
 def _similarity(

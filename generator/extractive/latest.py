@@ -20,7 +20,7 @@ import numpy as np
 
 from generator.answer import Citation
 from generator.evidence import Vectors
-from generator.extractive.features import SentenceFeatures
+from generator.extractive.features import SentenceFeatures, weighted_share
 from generator.extractive.non_prose import is_of_itself
 from generator.extractive.question.answer_slot import asked_slot, fills
 from generator.extractive.question.answer_type import classify_question
@@ -175,7 +175,8 @@ def _of_matter(features: SentenceFeatures) -> Vectors:
     weights = features.word_weights * about
     if not weights.any():
         return features.coverage
-    return np.asarray(features.word_similarity @ (weights / weights.sum()), np.float32)
+    share = weighted_share(features.word_similarity, weights / weights.sum())
+    return np.asarray(share, np.float32)
 
 
 def adds_nothing(features: SentenceFeatures, i: int, told: Collection[int]) -> bool:
