@@ -127,6 +127,8 @@ class Suggestions:
             if self._closed.wait(PATIENCE):
                 return
         revision = self._corpus.revision
+        if self.known(person).revision == revision:
+            return  # asked for again while it was made
         with suppress(CorpusNotFound):
             corpus = self._corpus.seen_by(Scope(person))
             latest = [one for one in corpus.documents() if one.words <= LONGEST]

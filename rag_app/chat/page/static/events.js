@@ -146,12 +146,13 @@
     const { output, ...about } = JSON.parse(data);
     if (about.msg === CLOSE) return false;
     last = Number(field("id") ?? last);
-    if (!open.has(about.event_id)) await allJoined(); // it may come before its event has an id
-    const talk = Array.isArray(output?.data) && talks.get(about.event_id);
+    const id = about.event_id; // none of a heartbeat
+    if (id && !open.has(id)) await allJoined(); // it may come before its event has an id
+    const talk = Array.isArray(output?.data) && talks.get(id);
     const late = talk && isLate(talk);
     if (!late && talk?.turn !== undefined) chat = chatOf(output.data) ?? chat;
     say(late ? JSON.stringify({ ...about, output: { ...output, data: [] } }) : data);
-    if (about.msg === "process_completed") answered(about.event_id);
+    if (about.msg === "process_completed") answered(id);
     return true;
   }
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.waiting import PATIENCE
+from tests.waiting import wait_until
 
 QUESTION = "What is the final launch date of Heron?"
 
@@ -35,10 +34,7 @@ def up_to_date(page: Page) -> None:
 
     Playwright's `wait_for_function` does not wait for a promise.
     """
-    deadline = time.monotonic() + PATIENCE
-    while not page.evaluate(UP_TO_DATE):
-        assert time.monotonic() < deadline, "the page was never up to date"
-        page.wait_for_timeout(100)
+    wait_until(lambda: bool(page.evaluate(UP_TO_DATE)))
 
 
 def add(page: Page, *files: Path) -> None:

@@ -59,6 +59,28 @@ def test_questions_are_suggested_that_are_answered_from_what_one_may_see(app: Ap
     assert look.questions == ("Summarize note",)
 
 
+def test_a_complete_look_is_not_begun_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever asks for it while it is made has it made once, and never sees less of it again."""
+    with Corpus(tmp_path / "corpus") as corpus:
+        corpus.add_text(TEXT, name="report")
+        suggestions = Application(corpus).suggestions
+        kept: list[FirstLook] = []
+        keep = suggestions._keep
+
+        def ask_again(person: str | None, revision: str, look: FirstLook) -> None:
+            kept.append(look)
+            if len(kept) == 1:
+                suggestions.of(person)
+            keep(person, revision, look)
+
+        monkeypatch.setattr(suggestions, "_keep", ask_again)
+        suggestions.of(None)
+        wait_until(lambda: suggestions._worker is None)
+        assert [len(look.questions) for look in kept] == [0, 1, 2, 3, 3]
+
+
 def test_an_unexpected_error_is_logged_with_its_traceback(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
