@@ -151,9 +151,18 @@
     const talk = Array.isArray(output?.data) && talks.get(id);
     const late = talk && isLate(talk);
     if (!late && talk?.turn !== undefined) chat = chatOf(output.data) ?? chat;
-    say(late ? JSON.stringify({ ...about, output: { ...output, data: [] } }) : data);
+    const values = late ? [] : talk ? undefined : withChat(output?.data);
+    say(values ? JSON.stringify({ ...about, output: { ...output, data: values } }) : data);
     if (about.msg === "process_completed") answered(id);
     return true;
+  }
+
+  // The values of an event that shows no conversation: what it stores of the browser, which may have
+  // been sent before a person went on, keeps the one they went to. Undefined where nothing changes.
+  function withChat(values) {
+    const stale = (value) => chat !== undefined && value?.key && value.chat !== chat;
+    if (!Array.isArray(values) || !values.some(stale)) return undefined;
+    return values.map((value) => (stale(value) ? { ...value, chat } : value));
   }
 
   // The conversation that the browser has open from now on, among the values of an answer.

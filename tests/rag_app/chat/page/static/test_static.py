@@ -157,3 +157,18 @@ def test_what_comes_after_a_conversation_was_left_is_not_shown(
     expected = [id_ if one else None for id_, one in zip(ids, shown, strict=True)]
     assert page.evaluate(LATE, sent) == [*expected, None]
     page.close()
+
+
+def test_a_setting_sent_before_a_conversation_was_left_does_not_store_the_one_left(
+    browser: Browser,
+) -> None:
+    stored = [{"key": "k", "chat": chat, "length": "short"} for chat in ("y", "x")]
+    messages = [
+        {"msg": ANSWERED, "event_id": id_, "output": {"data": [each]}}
+        for id_, each in zip("ab", stored, strict=True)
+    ]
+    body = "".join(f"data: {json.dumps(each)}\n\n" for each in messages)
+    page = served_page(browser, Server([body], ["a", "b"]))
+    shown = page.evaluate(LATE, [(TURN, "x"), (OTHER, "x")])
+    assert shown == [stored[0], {**stored[1], "chat": "y"}, None]
+    page.close()
