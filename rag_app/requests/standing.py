@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 from indexing.message import N_
 from indexing.text.language import ENGLISH
@@ -64,7 +65,11 @@ def lines(target: Target, *, stands: bool = False) -> tuple[Line, ...]:
         "Each new place where “{phrase}” comes up is told here from now on, once."
         if stands
         else "One answer tells nothing later. Ask the same in a conversation on the page (rag-app "
-        "serve), or begin rag-app watch FOLDER --tell '{phrase}', or corpus.standing('{phrase}') "
+        "serve), or begin rag-app watch FOLDER --tell {shell}, or corpus.standing({python}) "
         "in Python: each new place is told once."
     )
-    return (Line(target.wording.say(message, phrase=target.phrase)),)
+    phrase = target.phrase
+    told = target.wording.say(
+        message, phrase=phrase, shell=shlex.quote(phrase), python=repr(phrase)
+    )
+    return (Line(told),)

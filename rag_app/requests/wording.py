@@ -144,10 +144,10 @@ _GERMAN = Wording(
         "Each new place where “{phrase}” comes up is told here from now on, once.": "Jede neue "
         "Stelle, an der „{phrase}“ vorkommt, wird ab jetzt hier gemeldet, einmal.",
         "One answer tells nothing later. Ask the same in a conversation on the page (rag-app "
-        "serve), or begin rag-app watch FOLDER --tell '{phrase}', or corpus.standing('{phrase}') "
+        "serve), or begin rag-app watch FOLDER --tell {shell}, or corpus.standing({python}) "
         "in Python: each new place is told once.": "Eine Antwort meldet später nichts. Fragen Sie "
         "dasselbe in einem Gespräch auf der Seite (rag-app serve), oder beginnen Sie rag-app watch "
-        "ORDNER --tell '{phrase}' oder corpus.standing('{phrase}') in Python: jede neue Stelle "
+        "ORDNER --tell {shell} oder corpus.standing({python}) in Python: jede neue Stelle "
         "wird einmal gemeldet.",
         "On {keywords} ({place}):": "Zu {keywords} ({place}):",
     },

@@ -57,8 +57,11 @@ def test_one_answer_says_where_it_can_stand(encoder: Encoder, tmp_path: Path) ->
         corpus.add_text("The buget is four hundred. So is the mast.", name="note")
         answer = corpus.ask("Tell me when Bugdet comes up")  # is no misspelled word of the note
         assert (answer.kind, answer.abstained, answer.citations) == ("standing", False, ())
-        assert "rag-app watch FOLDER --tell 'Bugdet'" in answer.text
+        assert "rag-app watch FOLDER --tell Bugdet, or" in answer.text
         assert answer.read_as == "a request to be told when “Bugdet” comes up"
+        owned = corpus.ask("Tell me when Mira's mast comes up").text
+        assert "--tell 'Mira'\"'\"'s mast'" in owned
+        assert 'corpus.standing("Mira\'s mast")' in owned
         german = corpus.ask("Sag mir, wenn der Mast zur Sprache kommt")
         assert german.text.startswith("Eine Antwort meldet später nichts.")
         assert corpus.ask(BUDGET, read_as="question").kind == "question"
