@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,6 +27,7 @@ from benchmarks.folders.questions import (
     folder_questions,
 )
 from benchmarks.folders.steps import STEPS, Loss, lost_at
+from generator.answer import Mode
 from generator.parts import Parts
 from generator.prompt.follow_up import Turn
 from generator.request import AskRequest
@@ -48,7 +50,14 @@ _HEAD = (
 @click.option("--folder", "only", multiple=True, help="Only this folder; may be repeated.")
 @click.option("--root", type=click.Path(path_type=Path), default=FOLDERS, hidden=True)
 @click.option("--corpora", type=click.Path(path_type=Path), help="Keep the corpora here.")
-@click.option("--generator", help="A language model that answers; quotes without one.")
+@click.option("--generator", help="A language model that writes the answers; else quotes.")
+@click.option(
+    "--step",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Ask every so many questions of a folder.",
+)
 @click.option("--reader", default=PACKAGED_PART, help="As of `rag-app ask`.")
 @click.option(
     "--where", is_flag=True, help="At which step answers are lost, of the folders to develop on."
@@ -60,6 +69,7 @@ def command(
     root: Path,
     corpora: Path | None,
     generator: str | None,
+    step: int,
     reader: str,
     where: bool,
     show: bool,
@@ -82,7 +92,8 @@ def command(
             place = (corpora or Path(temporary)) / name
             with Corpus(place, generator=settings) as corpus:
                 corpus.add([root / name / "files"])
-                for one, graded, said in _asked(corpus, folder_questions(name, root)):
+                asked = list(folder_questions(name, root))[::step]
+                for one, graded, said in _asked(corpus, asked, "free" if generator else "quote"):
                     grades.append(graded)
                     wrong = one.answerable and not graded.leads
                     if looks and wrong:
@@ -102,12 +113,12 @@ def request_of(question: FolderQuestion) -> AskRequest:
 
 
 def _asked(
-    corpus: Corpus, questions: Iterable[FolderQuestion]
+    corpus: Corpus, questions: Sequence[FolderQuestion], mode: Mode
 ) -> Iterator[tuple[FolderQuestion, Grade, str]]:
     """Each question, the grade of its answer, and the answer."""
-    for one in track(list(questions), console=Console(stderr=True), transient=True):
+    for one in track(questions, console=Console(stderr=True), transient=True):
         started = time.perf_counter()
-        answer = corpus.answer(request_of(one))
+        answer = corpus.answer(replace(request_of(one), mode=mode))
         seconds = time.perf_counter() - started
         marked = f"\n  marked: {answer.short.text!r}" if answer.short else ""
         yield one, grade(one, answer, seconds), f"{answer.text}{marked}"
