@@ -37,7 +37,10 @@ _GOES_ON = re.compile(
 _POINTS = re.compile(
     r"\b(else|instead|(this|that|the (same|other|former|latter|first|second|third|last)) one"
     r"|the (same|others?|former|latter)(?=\W*$))\b|\bsuch an? \w+\W*$"
-    r"|\b(that|this|these|those|there)\W*$",
+    r"|\b(that|this|these|those|there)\W*$"
+    r"|\b(at|by|before|after|since|until|from|in|on) that"
+    r" (point|time|moment|day|date|meeting|place)\b"
+    r"|\b(before|after|besides|instead of) (him|her|them|it|that|this)\W*$",
     re.IGNORECASE,
 )
 # Words that stand for a person or a thing; "it" not where it is empty ("is it true that").
@@ -60,6 +63,7 @@ _GERMAN_GOES_ON = re.compile(
 _GERMAN_POINTS = re.compile(
     r"\b(stattdessen|(der|die|das|den|dem) (andere|erste|zweite|dritte|letzte)n?(?=\W*$)"
     r"|(davon|dafür|dagegen|damit|dazu|darüber|daran|das|dort)(?=\W*$)"
+    r"|(?<=[a-zäöüß] )(da|dort|dahin|daraus|darin|damals)\b"
     r"|(ist|war|wurde|wird|hat|soll) (das|dies)\b(?! [A-ZÄÖÜ]))"
 )
 # Not "sie", which is people's "Sie" at the beginning, nor "es" where it is empty ("gibt es").

@@ -44,6 +44,10 @@ FOLLOW_UPS = [
     "Who said this?",
     "Did Ben agree with those?",
     "And the others?",
+    "what was the score at that point",
+    "Who was the chair at that time?",
+    "What happened to the man before her?",
+    "Which firm was there after that?",
 ]
 STAND_ALONE = [
     "Why was the budget cut?",
@@ -60,6 +64,8 @@ STAND_ALONE = [
     "Which fish pass does the Trust now recommend at Brayle Mill and which did it want before?",
     "Is wading allowed in winter?",
     "Summarize the discussion about the marketing strategy.",
+    "What did the mayor say before the vote on her budget?",
+    "Who promised that the point would be discussed?",
     "Did Priya change her mind about battery doors, and what convinced her?",
 ]
 
@@ -79,6 +85,9 @@ GERMAN_FOLLOW_UPS = [
     "Wer trägt die Kosten dafür?",
     "Seit wann?",
     "Und die anderen?",
+    "Wie viele Leute passen da rein?",
+    "Wie hoch war der Preis damals?",
+    "Was hat Ada dort gekauft?",
 ]
 GERMAN_STAND_ALONE = [
     "Warum wurde der Haushalt gekürzt?",
@@ -91,6 +100,8 @@ GERMAN_STAND_ALONE = [
     "Warum hat die Stadt den Antrag abgelehnt, obwohl sie ihn geprüft hat?",
     "Wer leitet das Projekt?",
     "Was ist Heron?",
+    "Warum kommt Ada nicht, da sie doch eingeladen ist?",
+    "Was steht in der Datei?",
 ]
 
 
