@@ -3,6 +3,7 @@
 #   make demo PYTHON=python3.12                                      another Python (3.11 to 3.13)
 #   make demo TORCH_INDEX=https://download.pytorch.org/whl/cpu       torch without CUDA on Linux
 #   make install EXTRAS=gpu,offline,hub,chat                         FAISS on an NVIDIA GPU
+#   make install EXTRAS=cpu,offline,multilingual,large,hub,chat      also the larger reader
 
 PYTHON ?= python3
 VENV ?= .venv

@@ -54,6 +54,7 @@ from generator.prompt.ledger import count_words, ledger
 from generator.quoted_answer import quote
 from generator.reader.default_reader import DefaultReader
 from generator.reader.inputs import PACKAGED_READERS
+from generator.reader.large_reader import LargeReader
 from generator.reader.reading import AnyReader, Reader, Reading
 from generator.reader.second_reader import SecondReader
 from generator.reader.span_reader import SpanReader
@@ -63,7 +64,7 @@ from generator.scales.cosine_scale import PACKAGED, CosineScale
 from generator.settings import GeneratorSettings
 from indexing.errors import MissingDependency
 from indexing.message import Notify
-from indexing.models.files import PACKAGED_PART, has_multilingual
+from indexing.models.files import LARGE_ENCODER, PACKAGED_PART, has_multilingual
 
 R = TypeVar("R")
 
@@ -348,6 +349,8 @@ def _reader(name: str, quick_start: bool, notify: Notify | None) -> AnyReader:
     if name == PACKAGED_PART:
         kind = DefaultReader if has_multilingual() else Reader
         return kind(quick_start=quick_start, notify=notify)
+    if name == LARGE_ENCODER:
+        return LargeReader(quick_start=quick_start, notify=notify)
     if name in PACKAGED_READERS:
         return SecondReader(name, quick_start=quick_start, notify=notify)
     return SpanReader(name, notify=notify)

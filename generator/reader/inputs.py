@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.reader.stretch import Tokens
-from indexing.models.files import MULTILINGUAL_ENCODER, PACKAGED_PART
+from indexing.models.files import LARGE_ENCODER, MULTILINGUAL_ENCODER, PACKAGED_PART
 
 READER_WEIGHTS = Path(__file__).with_name("reader.safetensors")
 SECOND_WEIGHTS = Path(__file__).with_name("second_reader.safetensors")
+LARGE_WEIGHTS = Path(__file__).with_name("large_reader.safetensors")
 PACKAGED_READERS = {
     PACKAGED_PART: (READER_WEIGHTS,),
     MULTILINGUAL_ENCODER: (READER_WEIGHTS, SECOND_WEIGHTS),
+    LARGE_ENCODER: (READER_WEIGHTS, SECOND_WEIGHTS, LARGE_WEIGHTS),
 }
 """The files of those that ship, by name."""
 

@@ -63,15 +63,26 @@ class SecondReader:
 
     def read_again(self, question: str, sentences: Sequence[Sentence], first: Reading) -> Reading:
         """As `read`, where the packaged reader has read already."""
-        best = np.argsort(-(first.relevance + first.spans), kind="stable")[:_BEST]
-        both = joint(first, self.second.read(question, sentences, only=best.tolist()))
+        both = joint(first, self.second.read(question, sentences, only=best_of(first, _BEST)))
         return replace(both, reader=self.described)
 
 
-def joint(first: Reading, second: Reading) -> Reading:
-    """The mean of two readings where both have read, with the second's words; else the first."""
+def best_of(reading: Reading, count: int) -> list[int]:
+    """Indexes of the sentences that a reading puts first."""
+    order = np.argsort(-(reading.relevance + reading.spans), kind="stable")
+    return [int(each) for each in order[:count]]
+
+
+def joint(first: Reading, second: Reading, weight: float = _SHARE) -> Reading:
+    """The mean of two readings where both have read, with the second's words; else the first.
+
+    Args:
+        first: The first.
+        second: The second; not to have read is to have no words.
+        weight: Of the second in the mean; that of the first is the rest.
+    """
     pairs = list(zip(first.words, second.words, strict=True))
-    share = np.array([_SHARE if one and other else 0 for one, other in pairs], np.float32)
+    share = np.array([weight if one and other else 0 for one, other in pairs], np.float32)
     relevance, answerable, scores = (
         (1 - share) * one + share * other
         for one, other in (

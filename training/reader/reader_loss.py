@@ -33,10 +33,8 @@ def read(model: CrossEncoder, arrays: Arrays) -> Logits:
     types = (at >= firsts[:, None]) & mask
     choice = (types & (at < lengths[:, None] - 1)) | (at == 0)
     with torch.autocast(ids.device.type, torch.bfloat16):
-        encoded = model.encoder(
-            input_ids=ids, attention_mask=mask.long(), token_type_ids=types.long()
-        )
-    states = encoded.last_hidden_state.float()
+        encoded = model.states(ids, mask.long(), types.long())
+    states = encoded.float()
     spans = model.span(states).masked_fill(~choice[..., None], _FAR)
     low, high = arrays["places"].long().unbind(-1)
     sums = pad(model.relevant(states)[..., 0].double().cumsum(1), (1, 0))

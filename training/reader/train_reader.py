@@ -11,8 +11,9 @@ length ends with weights that can ship: `reader.safetensors` in the folder.
 from __future__ import annotations
 
 import multiprocessing
+import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 
@@ -22,17 +23,20 @@ from groups import Batch, Groups, Part
 from packing import Pack
 from reader_loss import loss, read
 from safetensors.torch import save_file
-from torch import nn
+from torch import Tensor, nn
 
 from generator.reader.cross_encoder import CrossEncoder
 from indexing.models.files import DEFAULT_ENCODER
 from indexing.models.weight_changes import ENCODER, changes
+from training.adapters import add_lora
 
 RATE, HEADS = 2e-4, 5e-4  # learning rates of the layers and of the heads
 WARM = 200  # steps
 DECAY = 0.01  # of matrices
+FIRST_LAYER = 2  # those before it have no adapters
 
 _LOG = 20.0  # seconds
+_LAYER = re.compile(r"\.layer\.(\d+)\.")
 
 
 _shared: dict[int, tuple[Groups, int]] = {}
@@ -56,8 +60,27 @@ def parts_read(
     del _shared[id(groups)]
 
 
-def _optimizer(model: CrossEncoder, rate: float) -> torch.optim.AdamW:
-    named = model.tuned()
+def adapted(model: CrossEncoder, rank: int) -> dict[str, nn.Parameter]:
+    """Low-rank adapters for the layers from `FIRST_LAYER` on, beside their norms and the heads."""
+    layers = {
+        name: each
+        for name, each in model.named_modules()
+        if (number := _LAYER.search(name)) and int(number[1]) >= FIRST_LAYER
+    }
+    linear = [name for name, each in layers.items() if isinstance(each, nn.Linear)]
+    adapters = add_lora(model, linear, rank=rank, scale=1.0)
+    norms = [name for name, each in layers.items() if isinstance(each, nn.LayerNorm)]
+    rest = {
+        name: each
+        for name, each in model.named_parameters()
+        if not name.startswith(ENCODER) or name.rpartition(".")[0] in norms
+    }
+    for each in rest.values():
+        each.requires_grad = True
+    return {**adapters, **rest}
+
+
+def _optimizer(named: Mapping[str, nn.Parameter], rate: float) -> torch.optim.AdamW:
     of_encoder = {name: each for name, each in named.items() if name.startswith(ENCODER)}
     heads = [each for name, each in named.items() if name not in of_encoder]
     matrices = [each for each in of_encoder.values() if each.ndim == 2]
@@ -72,6 +95,7 @@ def _optimizer(model: CrossEncoder, rate: float) -> torch.optim.AdamW:
 
 def train(
     model: CrossEncoder,
+    tuned: Mapping[str, nn.Parameter],
     stream: Iterator[tuple[float, Batch]],
     *,
     device: str,
@@ -81,7 +105,7 @@ def train(
     """Learn, in place, until the time is over or all batches are read."""
     first = next(stream)  # processes begin before the device does
     model.to(device).train()
-    optimizer, weights = _optimizer(model, rate), list(model.tuned().values())
+    optimizer, weights = _optimizer(tuned, rate), list(tuned.values())
     rates = [group["lr"] for group in optimizer.param_groups]
     began = shown = time.monotonic()
     tokens = 0
@@ -110,6 +134,13 @@ def train(
 @click.option("--meetings", type=click.Path(path_type=Path, exists=True), required=True)
 @click.option("--folder", type=click.Path(path_type=Path), required=True)
 @click.option("--encoder", default=DEFAULT_ENCODER, show_default=True)
+@click.option(
+    "--rank",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Of low-rank adapters; 0 changes whole matrices.",
+)
 @click.option("--rate", default=RATE, show_default=True, help="Of the layers.")
 @click.option("--device", default="cuda", show_default=True)
 @click.option("--seconds", type=click.FloatRange(min=1), default=390, show_default=True)
@@ -122,6 +153,7 @@ def main(
     meetings: Path,
     folder: Path,
     encoder: str,
+    rank: int,
     rate: float,
     device: str,
     seconds: float,
@@ -132,17 +164,27 @@ def main(
 ) -> None:
     """Train for so long; `--budget` is the tokens of a step, with padding.
 
-    What ships for multilingual-e5-small has `--encoder multilingual-e5-small --rate 1.5e-4`, in a
-    folder of its own.
+    What ships for multilingual-e5-small has `--encoder multilingual-e5-small --rate 1.5e-4`, for
+    all-mpnet-base-v2 `--encoder all-mpnet-base-v2 --rank 16 --rate 4e-4`, each in a folder of its
+    own.
     """
     torch.manual_seed(seed)
     folder.mkdir(parents=True, exist_ok=True)
     groups = Groups(Pack.of(data, meetings, folder, encoder))
-    model = CrossEncoder(encoder, dropout=0.1, attention="sdpa")
+    model = CrossEncoder(encoder, dropout=0.0 if rank else 0.1, attention="sdpa")
+    tuned = adapted(model, rank) if rank else model.tuned()
     stream = parts_read(groups, passes, budget, workers)
-    train(model, stream, device=device, seconds=seconds, rate=rate)
+    train(model, tuned, stream, device=device, seconds=seconds, rate=rate)
     model.cpu()
-    save_file(changes(model.tuned(), CrossEncoder(encoder).tuned()), folder / "reader.safetensors")
+    save_file(_tensors(tuned, encoder), folder / "reader.safetensors")
+
+
+def _tensors(tuned: Mapping[str, nn.Parameter], encoder: str) -> dict[str, Tensor]:
+    """For a file: adapters in float16, all else as `changes` has it."""
+    low = {name: each for name, each in tuned.items() if name.endswith((".a", ".b"))}
+    rest = {name: each for name, each in tuned.items() if name not in low}
+    found = changes(rest, dict(CrossEncoder(encoder).named_parameters()))
+    return found | {name: each.detach().half().contiguous() for name, each in low.items()}
 
 
 if __name__ == "__main__":

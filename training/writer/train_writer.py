@@ -21,21 +21,23 @@ from typing import Any
 
 import click
 import torch
-from adapters import adapted, add_lora
 from safetensors.torch import save_file
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from writer_examples import Example, meeting_examples, passage_examples, split_meetings
 
 from generator.decoding.quotes import quote_prompt
 from generator.lm.causal_lm import CausalModel
 from training import checkpoint
+from training.adapters import add_lora
 
 RANK, SCALE, SEED = 16, 2.0, 0
 RATE = 6e-4
 TOKENS = 1_200  # of a step, padding included
 PASSES = 1  # over the meetings, each with other quotes beside those needed
 _SAVED = 180  # seconds between checkpoints
+_FIRST_LAYER = 15  # those before it have no adapters: half of what a step costs
+_LINEAR = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,12 @@ def main(data: Path, folder: Path, out: Path, passages: int, minutes: float) -> 
         for name, each in parameters.items()
     }
     save_file(tensors, out)
+
+
+def adapted(model: nn.Module) -> list[str]:
+    """Names of the linear layers that have adapters."""
+    names = [name for name, _ in model.named_modules() if name.endswith(_LINEAR)]
+    return [name for name in names if int(name.split(".")[2]) >= _FIRST_LAYER]
 
 
 def _rows(model: CausalModel, data: Path, passages: int) -> list[Row]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import save_file
-from transformers import AutoModel
+from transformers import AutoModel, MPNetConfig, MPNetModel
 
 from generator.reader.cross_encoder import (
     Batch,
@@ -101,3 +101,44 @@ def test_what_ships_is_small_and_tunes_no_embedding() -> None:
         if not torch.equal(each, layers[name])
     ]
     assert changed and all(name.startswith("encoder.layer.") for name in changed)
+
+
+@pytest.fixture(scope="module")
+def mpnet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a small encoder without token types, drawn at random."""
+    torch.manual_seed(0)
+    folder = tmp_path_factory.mktemp("mpnet")
+    sizes = {"hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 32}
+    config = MPNetConfig(vocab_size=60, num_hidden_layers=2, max_position_embeddings=40, **sizes)
+    MPNetModel(config, add_pooling_layer=False).save_pretrained(folder)
+    return folder
+
+
+def test_an_encoder_without_token_types_gets_them_added(mpnet: Path) -> None:
+    model = CrossEncoder(str(mpnet)).eval()
+    assert model.types is not None
+    ids = torch.tensor([[0, 9, 2, 11, 12, 2], [0, 9, 2, 11, 2, 1]])
+    mask, types = (ids != 1).long(), torch.tensor([[0, 0, 0, 1, 1, 1]] * 2)
+    plain = AutoModel.from_pretrained(mpnet, add_pooling_layer=False, attn_implementation="eager")
+    own = plain(input_ids=ids, attention_mask=mask).last_hidden_state
+    torch.testing.assert_close(model.states(ids, mask, types), own)
+    model.types.weight.data[1] = torch.linspace(-1, 1, 16)
+    plain.embeddings.register_forward_hook(
+        lambda _, __, output: output + types[..., None] * torch.linspace(-1, 1, 16)
+    )
+    changed = plain(input_ids=ids, attention_mask=mask).last_hidden_state
+    assert not torch.allclose(changed, own)
+    torch.testing.assert_close(model.states(ids, mask, types), changed)
+
+
+def test_adapters_of_a_file_are_merged(mpnet: Path, tmp_path: Path) -> None:
+    model = CrossEncoder(str(mpnet))
+    heads = {name: each.detach() for name, each in model.tuned().items() if "encoder." not in name}
+    name = "encoder.encoder.layer.1.intermediate.dense"
+    low = {f"{name}.a": torch.ones(1, 16), f"{name}.b": torch.arange(32.0)[:, None]}
+    save_file({**heads, **low}, tmp_path / "reader.safetensors")
+    found = load_cross_encoder(tmp_path / "reader.safetensors", str(mpnet))
+    weight = model.get_parameter(f"{name}.weight")
+    assert torch.equal(found.get_parameter(f"{name}.weight"), weight + torch.arange(32.0)[:, None])
+    for head, value in heads.items():
+        assert torch.equal(found.get_parameter(head), value)

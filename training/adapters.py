@@ -12,17 +12,6 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-FIRST_LAYER = 15
-"""The layers before it have no adapters: half of what a step of training costs."""
-
-_LINEAR = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
-
-
-def adapted(model: nn.Module) -> list[str]:
-    """Names of the linear layers that have adapters."""
-    names = [name for name, _ in model.named_modules() if name.endswith(_LINEAR)]
-    return [name for name in names if int(name.split(".")[2]) >= FIRST_LAYER]
-
 
 def add_lora(
     model: nn.Module, layers: Sequence[str], *, rank: int, scale: float = 2.0
