@@ -185,7 +185,9 @@ class _Unpadded(nn.Module):
         return logits.tensors
 
 
-def reader_export(path: Path = READER_WEIGHTS, encoder: str = DEFAULT_ENCODER) -> Export:
+def reader_export(
+    path: Path = READER_WEIGHTS, encoder: str = DEFAULT_ENCODER, *, eight_bits: bool = False
+) -> Export:
     """What is exported to read stretches one by one; errors as in `load_cross_encoder`."""
     example = Stretch(range(2000, 2012), 3, ((4, 7), (8, 11)))
     probe = Stretch((101, 7592, 102, 2088, 1012, 102), 3, ((3, 5),))
@@ -203,6 +205,7 @@ def reader_export(path: Path = READER_WEIGHTS, encoder: str = DEFAULT_ENCODER) -
         },
         example=_arguments(example),
         probe=_arguments(probe),
+        eight_bits=eight_bits,
     )
 
 

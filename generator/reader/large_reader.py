@@ -27,7 +27,7 @@ class LargeReader:
     """Reads as those that ship, then with a larger model; use as `Reader`.
 
     Args:
-        quick_start: As of `Reader`; the larger model's graph would take 440 MB, and has none.
+        quick_start: As of `Reader`.
         notify: As of `Reader`.
 
     Raises:
@@ -40,7 +40,9 @@ class LargeReader:
         self._described = f"{LARGE_ENCODER} ({weights.revision}, {content_hash([LARGE_WEIGHTS])})"
         kind = DefaultReader if has_multilingual() else Reader
         self.first: AnyReader = kind(quick_start=quick_start, notify=notify)
-        self.large = Reader(LARGE_WEIGHTS, encoder=LARGE_ENCODER, notify=notify)
+        self.large = Reader(
+            LARGE_WEIGHTS, encoder=LARGE_ENCODER, quick_start=quick_start, notify=notify
+        )
 
     def read(self, question: str, sentences: Sequence[Sentence]) -> Reading:
         """Read sentences of evidence for a question, in any language.

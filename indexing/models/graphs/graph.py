@@ -70,7 +70,7 @@ class GraphName:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A model that ONNX Runtime runs on the CPU, in float32.
+    """A model that ONNX Runtime runs on the CPU, in float32 or eight bits.
 
     Attributes:
         record: What was noted beside it when it was exported.
@@ -103,7 +103,7 @@ class Graph:
         The graph as it is where its file is no longer there.
         """
         try:
-            return replace(self, session=_session(self.file, packed=True))
+            return replace(self, session=session(self.file, packed=True))
         except Exception:  # whatever ONNX Runtime raises on an absent file
             return self
 
@@ -128,7 +128,7 @@ def read_graph(folder: Path) -> Graph:
     sizes = {file: (folder / file).stat().st_size for file in record["sizes"]}
     if sizes != record["sizes"] or content_hash([folder / GRAPH]) != record["graph"]:
         raise ValueError(f"{folder}: not as it was written")
-    graph = Graph(record["facts"], _session(folder / GRAPH), folder / GRAPH)
+    graph = Graph(record["facts"], session(folder / GRAPH), folder / GRAPH)
     with np.load(folder / PROBE, allow_pickle=False) as probe:
         inputs = {key[3:]: probe[key] for key in probe.files if key.startswith("in-")}
         outputs = [probe[key] for key in sorted(probe.files) if key.startswith("out-")]
@@ -137,7 +137,8 @@ def read_graph(folder: Path) -> Graph:
     return graph
 
 
-def _session(file: Path, *, packed: bool = False) -> Any:  # noqa: ANN401 - it has no types
+def session(file: Path, *, packed: bool = False) -> Any:  # noqa: ANN401 - it has no types
+    """A graph's session; `packed` as in `session_options`."""
     import onnxruntime
 
     options = session_options(packed=packed)
@@ -161,10 +162,10 @@ def session_options(*, packed: bool = False) -> SessionOptions:
     return options
 
 
-def agree(some: Sequence[Array], others: Sequence[Array]) -> bool:
-    """Whether outputs are equal but for rounding."""
+def agree(some: Sequence[Array], others: Sequence[Array], tolerance: float = _TOLERANCE) -> bool:
+    """Whether outputs are equal but for rounding: a share of the others' largest value."""
     return len(some) == len(others) and all(
         one.shape == other.shape
-        and bool(np.abs(one - other).max(initial=0) <= _TOLERANCE * np.abs(other).max(initial=0))
+        and bool(np.abs(one - other).max(initial=0) <= tolerance * np.abs(other).max(initial=0))
         for one, other in zip(some, others, strict=True)
     )

@@ -1,10 +1,11 @@
 """A torch model in, its graph in the cache out: once per model and machine.
 
-The model is traced as it is, changes merged, in float32; ONNX Runtime lays the graph out, and what
-it wrote is read back and compared with the model before it gets its name, by one rename. A run that
-is killed half-way leaves a draft that the next one throws away. Where a graph cannot be made, since
-the cache cannot be written, another process is making it, `onnx` is missing, or the model is not of
-a kind that can be traced, the model itself goes on doing the work.
+The model is traced as it is, changes merged, in float32 (a large one then brought to eight bits);
+ONNX Runtime lays the graph out, and what it wrote is read back and compared with the model before
+it gets its name, by one rename. A run that is killed half-way leaves a draft that the next one
+throws away. Where a graph cannot be made, since the cache cannot be written, another process is
+making it, `onnx` is missing, or the model is not of a kind that can be traced, the model itself
+goes on doing the work.
 """
 
 from __future__ import annotations
@@ -27,15 +28,20 @@ from torch import Tensor, nn
 from indexing.message import Notify
 from indexing.models.cached_folder import make_whole
 from indexing.models.files import content_hash
+from indexing.models.graphs.eight_bits import in_eight_bits
 from indexing.models.graphs.graph import (
     GRAPH,
     PROBE,
     RECORD,
     WEIGHTS,
+    Array,
+    Arrays,
     Graph,
     GraphName,
+    agree,
     load_graph,
     read_graph,
+    session,
     session_options,
 )
 from indexing.models.loading import loading
@@ -44,6 +50,7 @@ log = logging.getLogger(__name__)
 
 _OPSET = 17
 _SMALLEST = 1024  # bytes of a tensor that is kept outside of the graph's own file
+_ROUNDED = 0.1  # of an output's largest value: how far eight bits may be off in one small pass
 _TRACING = threading.Lock()  # one model at a time: PyTorch's tracer belongs to the process
 _UNUSED = 30 * 86_400  # seconds after which the graphs of other versions are deleted
 
@@ -58,6 +65,7 @@ class Export:
         example: Inputs that the model is traced with.
         probe: Inputs of other lengths, small: what the graph must give the model's values for.
         facts: Kept beside the graph, as JSON.
+        eight_bits: Whether the graph is to compute in eight bits.
     """
 
     model: nn.Module
@@ -65,6 +73,7 @@ class Export:
     example: Mapping[str, Tensor]
     probe: Mapping[str, Tensor]
     facts: Mapping[str, Any] = field(default_factory=dict)
+    eight_bits: bool = False
 
     @property
     def outputs(self) -> list[str]:
@@ -113,10 +122,16 @@ def _write(draft: Path, export: Export) -> None:
         expected = model(*export.probe.values())
     outputs = expected if isinstance(expected, tuple) else (expected,)
     _trace(model, export, traced)
+    if export.eight_bits:
+        in_eight_bits(traced)
     _lay_out(traced, draft / GRAPH)
     traced.unlink()
-    arrays = {f"in-{key}": each.numpy() for key, each in export.probe.items()}
-    arrays |= {f"out-{number:02}": each.numpy() for number, each in enumerate(outputs)}
+    inputs = {key: each.numpy() for key, each in export.probe.items()}
+    values = [each.numpy() for each in outputs]
+    if export.eight_bits:
+        values = _about(draft, inputs, values)
+    arrays = {f"in-{key}": each for key, each in inputs.items()}
+    arrays |= {f"out-{number:02}": each for number, each in enumerate(values)}
     np.savez(draft / PROBE, allow_pickle=False, **arrays)
     record = {
         "facts": dict(export.facts),
@@ -139,6 +154,18 @@ def _trace(model: nn.Module, export: Export, path: Path) -> None:
             opset_version=_OPSET,
             dynamo=False,
         )
+
+
+def _about(draft: Path, inputs: Arrays, values: Sequence[Array]) -> list[Array]:
+    """What a graph in eight bits gives, which is about what its model gave.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    given = Graph({}, session(draft / GRAPH), draft / GRAPH).run(inputs)
+    if not agree(given, values, _ROUNDED):
+        raise ValueError(f"{draft}: eight bits are too few")
+    return given
 
 
 def _lay_out(source: Path, target: Path) -> None:
