@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -88,9 +88,17 @@ class Ranking:
 
     @classmethod
     def of(cls, features: SentenceFeatures, weights: Weights | None = None) -> Ranking:
-        """Of all sentences; arguments as of `sentence_scores`."""
+        """Of all sentences; arguments as of `sentence_scores`.
+
+        Which sentences are on the same matter is told by the scores of the readers that ship: a
+        larger one sees more between what is said once and clearly, and its latest word.
+        """
         scores = sentence_scores(features, weights)
-        told = statements(features, scores)
+        before = features.reading and features.reading.before
+        told = statements(
+            features,
+            sentence_scores(replace(features, reading=before), weights) if before else scores,
+        )
         return cls(np.asarray(scores + latest_scores(features, told), np.float32), told)
 
     @property

@@ -55,4 +55,5 @@ class LargeReader:
             return first
         second = self.large.read(question, sentences, only=best_of(first, _BEST))
         both = joint(first, second, _AFTER_ONE if first.language else _AFTER_TWO)
-        return replace(both, reader=f"{first.reader or 'packaged'}, then {self._described}")
+        described = f"{first.reader or 'packaged'}, then {self._described}"
+        return replace(both, reader=described, before=first)

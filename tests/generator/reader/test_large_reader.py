@@ -75,6 +75,8 @@ def test_the_twelve_best_are_read_again_and_the_mean_counts(
     for values in (found.relevance, found.spans, found.answerable):
         np.testing.assert_allclose(values, expected, atol=1e-5)
     assert found.reader.startswith(f"packaged, then {LARGE_ENCODER} (one, ")
+    assert found.before is not None
+    np.testing.assert_allclose(found.before.relevance, first.values, atol=1e-6)
 
 
 @pytest.mark.usefixtures("unpacked")
