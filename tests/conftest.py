@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from generator import generator, parts
 from generator.attribution import verifier
 from generator.evidence import Embed, Vectors
 from generator.extractive.context import late_chunking
@@ -69,6 +70,15 @@ def loaded_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for shared in every:
             patch.setattr(shared, "of", partial(keep, shared))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def without_the_larger_reader() -> Iterator[None]:
+    """Answers are those of the readers that every development environment has."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (generator, parts):
+            patch.setattr(module, "has_large", lambda: False)
         yield
 
 

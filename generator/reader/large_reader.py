@@ -28,7 +28,6 @@ from indexing.models.files import (
 )
 
 _BEST = 12  # sentences whose stretches are read again
-_CLEAR = 4.0  # logit of the packaged reader's best sentence from which it is not asked
 _AFTER_ONE, _AFTER_TWO = 2 / 3, 1 / 2  # its share of what is said, after so many other readers
 
 
@@ -65,7 +64,7 @@ class LargeReader:
             UnsupportedModel: The files of the larger one, which is required, are damaged.
         """
         first = self.first.read(question, sentences)
-        if not sentences or not is_english(question, sentences) or _is_clear(first):
+        if not sentences or not is_english(question, sentences):
             return first
         said = first.reader or "packaged"
         try:
@@ -83,8 +82,3 @@ class LargeReader:
     def _described(self) -> str:
         revision = encoder_weights(LARGE_ENCODER).revision
         return f"{LARGE_ENCODER} ({revision}, {content_hash([LARGE_WEIGHTS])})"
-
-
-def _is_clear(first: Reading) -> bool:
-    """Whether the packaged reader, asked alone, sees plainly what answers."""
-    return bool(first.language) and float(first.relevance.max()) >= _CLEAR

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from indexing.encoder.fingerprint import Fingerprint, check_fingerprint, refuse_foreign
 from indexing.encoder.settings import EncoderSettings
-from indexing.errors import InvalidRequest, MissingDependency
+from indexing.errors import InvalidRequest, MissingDependency, UnsupportedModel
+from indexing.models.files import LARGE_ENCODER, has_large
 from indexing.models.server.server_name import is_remote
 from rag_app.corpus.embedding_cache import EmbeddingCache
 
@@ -140,6 +141,7 @@ class Models:
     def prepare(self, stored: Fingerprint) -> None:
         """Export the graphs of a quick start that are not there yet."""
         from generator.extractive.context.late_chunking import context_graph
+        from generator.reader.inputs import LARGE_WEIGHTS
         from generator.reader.reading import reader_graph
         from indexing.encoder.query_encoder import query_encoder
 
@@ -147,6 +149,9 @@ class Models:
         with suppress(MissingDependency):  # the packaged encoder, which reads evidence
             context_graph(self._notify)
             reader_graph(notify=self._notify)
+        if has_large():
+            with suppress(OSError, UnsupportedModel):  # no room to unpack it; a damaged file
+                reader_graph(LARGE_WEIGHTS, LARGE_ENCODER, self._notify)
 
     def check(self, stored: Fingerprint | None) -> None:
         """Refuse a corpus that was encoded in another way, as `encoder` does.

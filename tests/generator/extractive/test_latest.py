@@ -18,6 +18,7 @@ from generator.extractive.latest import (
 )
 from generator.extractive.quote_length import QuoteLength
 from generator.extractive.selector import select_quotes
+from generator.reader.reading import Reading, Words
 from indexing.documents import Document, Occasion, Page
 from tests.generator.conftest import prose, span
 
@@ -46,6 +47,26 @@ def test_the_latest_statement_leads(order: tuple[int, ...], embed: Embed) -> Non
     features = features_of("When is the launch?", embed, documents)
     (first, *_) = select_quotes(features, length=QuoteLength())
     assert "eleventh of May" in first.text
+
+
+@pytest.mark.parametrize(("plain", "first"), [(5.0, "eleventh of May"), (3.0, "thirtieth of March")])
+def test_a_larger_reader_leaves_the_latest_word_to_those_that_see_it_plainly(
+    plain: float, first: str, embed: Embed
+) -> None:
+    features = features_of("When is the launch?", embed, meetings())
+
+    def said(values: list[float]) -> Reading:
+        words = tuple(Words(one.start, one.end, 0.0) for one in features.sentences)
+        each = np.array(values, np.float32)
+        return Reading(each, words, each)
+
+    before = said([1.0, plain, 2.0])
+    alone = replace(features, reading=before)
+    both = replace(features, reading=replace(said([-8.0, 3.0, -8.0]), before=before))
+    (leads, *_) = select_quotes(alone, length=QuoteLength())
+    assert "eleventh of May" in leads.text
+    (leads, *_) = select_quotes(both, length=QuoteLength())
+    assert first in leads.text
 
 
 def test_earlier_statements_follow_from_the_latest_to_the_earliest(embed: Embed) -> None:
