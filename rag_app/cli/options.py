@@ -256,8 +256,8 @@ with_parts = gathered(
         metavar="NAME",
         help="Model that finds the sentences and words that answer: multilingual-e5-small "
         "(by default only where the packaged one is unsure, or not in English), "
-        "all-mpnet-base-v2 (larger, in English), or folder or hub name, for extractive question "
-        "answering.  [default: packaged]",
+        "all-mpnet-base-v2 (larger, in English; by default where it is installed), or folder or hub "
+        "name, for extractive question answering.  [default: packaged]",
     ),
     click.option(
         "--verifier",
