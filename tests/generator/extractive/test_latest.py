@@ -49,7 +49,9 @@ def test_the_latest_statement_leads(order: tuple[int, ...], embed: Embed) -> Non
     assert "eleventh of May" in first.text
 
 
-@pytest.mark.parametrize(("plain", "first"), [(5.0, "eleventh of May"), (3.0, "thirtieth of March")])
+@pytest.mark.parametrize(
+    ("plain", "first"), [(5.0, "eleventh of May"), (3.0, "thirtieth of March")]
+)
 def test_a_larger_reader_leaves_the_latest_word_to_those_that_see_it_plainly(
     plain: float, first: str, embed: Embed
 ) -> None:
