@@ -256,7 +256,7 @@ with_parts = gathered(
         metavar="NAME",
         help="Model that finds the sentences and words that answer: multilingual-e5-small "
         "(by default only where the packaged one is unsure, or not in English), "
-        "all-mpnet-base-v2 (larger, in English; by default where it is installed), or folder or hub "
+        "all-mpnet-base-v2 (larger, in English; by default where installed), or folder or hub "
         "name, for extractive question answering.  [default: packaged]",
     ),
     click.option(
