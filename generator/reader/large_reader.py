@@ -1,9 +1,9 @@
 """The readers that ship, and after them a larger one: `--reader all-mpnet-base-v2`.
 
 Eight times as many weights as the packaged reader's read the stretches of the best sentences again,
-in English. The right words then lead 68 of a hundred answers instead of 64 on folders that nobody
-looked at, 34 instead of 21 where evidence and question have no words in common; a question takes
-0.3 s longer on a CPU with AMX, a second without (docs/notebook/experiments.md).
+in English, by default where its packages are installed. The right words then lead 67 of a hundred
+answers instead of 64 on folders that nobody looked at, 38 instead of 21 where evidence and question
+have no words in common; a question takes 0.3 s longer (docs/notebook/experiments.md).
 """
 
 from __future__ import annotations
@@ -67,16 +67,25 @@ class LargeReader:
         if not sentences or not is_english(question, sentences):
             return first
         said = first.reader or "packaged"
+        second = self._read_again(question, sentences, first)
+        if second is None:
+            return replace(first, reader=f"{said} (without {LARGE_ENCODER}: {self._failure})")
+        both = joint(first, second, _AFTER_ONE if first.language else _AFTER_TWO)
+        return replace(both, reader=f"{said}, then {self._described}", before=first)
+
+    def _read_again(
+        self, question: str, sentences: Sequence[Sentence], first: Reading
+    ) -> Reading | None:
+        """What the larger model says of the best; None where it cannot be loaded, and need not."""
+        if self._failure:
+            return None
         try:
-            second = self._failure or self.large.read(question, sentences, best_of(first, _BEST))
+            return self.large.read(question, sentences, only=best_of(first, _BEST))
         except (OSError, UnsupportedModel) as error:  # no room to unpack it; a damaged file
             if self._required:
                 raise
-            second = self._failure = str(error)
-        if isinstance(second, str):
-            return replace(first, reader=f"{said} (without {LARGE_ENCODER}: {second})")
-        both = joint(first, second, _AFTER_ONE if first.language else _AFTER_TWO)
-        return replace(both, reader=f"{said}, then {self._described}", before=first)
+            self._failure = str(error)
+            return None
 
     @cached_property
     def _described(self) -> str:
