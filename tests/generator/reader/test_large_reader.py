@@ -53,7 +53,7 @@ class Damaged:
 
     calls = 0
 
-    def read(self, *_: object) -> Reading:
+    def read(self, *_: object, **__: object) -> Reading:
         self.calls += 1
         raise UnsupportedModel("all-mpnet-base-v2 cannot be read")
 
