@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -116,6 +116,12 @@ class SentenceFeatures:
     def is_read(self) -> bool:
         """Whether they were read, by a reader that may know the language of the question."""
         return self.reading is not None and self.reading.language in {None, self.language}
+
+    @property
+    def usual(self) -> SentenceFeatures:
+        """The same as the readers that ship have it, which rules and thresholds are made for."""
+        before = self.reading and self.reading.before
+        return replace(self, reading=before) if before else self
 
     @cached_property
     def coverage(self) -> Vectors:

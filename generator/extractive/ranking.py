@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -95,15 +95,12 @@ class Ranking:
         plainly what answers and several documents have it, they order them, too: rules for the
         latest word are made for how far they see what is said once and clearly above the rest.
         """
-        scores = sentence_scores(features, weights)
-        if features.reading is None or (before := features.reading.before) is None:
-            told = statements(features, scores)
-        else:
-            usual = sentence_scores(replace(features, reading=before), weights)
-            told = statements(features, usual)
-            cited = {features.sentences[i].document.id for i in told.late}
-            if len(cited) > 1 and before.relevance.max() >= _PLAIN:
-                scores = usual
+        scores, usual = sentence_scores(features, weights), features.usual
+        before = scores if usual is features else sentence_scores(usual, weights)
+        told = statements(features, before)
+        cited = {features.sentences[i].document.id for i in told.late}
+        if len(cited) > 1 and usual.reading and usual.reading.relevance.max() >= _PLAIN:
+            scores = before
         return cls(np.asarray(scores + latest_scores(features, told), np.float32), told)
 
     @property

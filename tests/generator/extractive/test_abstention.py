@@ -61,6 +61,15 @@ def test_it_is_a_logistic_function_of_its_features(embed: Embed) -> None:
     assert set(FITTED.answerable) == {"bias", *values}
 
 
+def test_it_is_told_by_the_readers_that_the_threshold_was_made_for(embed: Embed) -> None:
+    found = features("When does the ferry sail?", embed)
+    assert found.reading is not None
+    doubt = replace(found.reading, relevance=found.reading.relevance - 9)
+    assert answer_probability(replace(found, reading=doubt)) < answer_probability(found)
+    larger = replace(found, reading=replace(doubt, before=found.reading))
+    assert answer_probability(larger) == answer_probability(found)
+
+
 def test_names_that_are_nowhere_near_are_counted(embed: Embed) -> None:
     at_home = answer_features(features("When does the ferry of Ben sail in March?", embed))
     abroad = answer_features(features("When does the ferry of Zanzibar sail in 1911?", embed))
