@@ -32,9 +32,9 @@ class Parts:
         reader: Which sentences answer, and which words: "packaged" (which reads the best again
             with a second model where it is sure of none, or they are not in English, and the extra
             `multilingual` is installed), "multilingual-e5-small" (the same always),
-            "all-mpnet-base-v2" (as packaged, and what is in English and not plain by that one too:
-            the default where it is installed), or the folder or hub name of a model for question
-            answering (extractive, of the SQuAD 2.0 kind).
+            "all-mpnet-base-v2" (as packaged, then what is in English by that one too; the default
+            where it is installed), or the folder or hub name of a model for question answering
+            (extractive, of the SQuAD 2.0 kind).
         verifier: Whether evidence supports a sentence: "packaged", or a model for inference (NLI)
             or for tokens that nothing supports.
         reranker: Which passages come first: "none", or a cross-encoder with one score, or

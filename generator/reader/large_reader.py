@@ -2,7 +2,7 @@
 
 Eight times as many weights as the packaged reader's read the stretches of the best sentences again,
 in English, by default where its packages are installed. The right words then lead 67 of a hundred
-answers instead of 64 on folders that nobody looked at, 38 instead of 21 where evidence and question
+answers instead of 64 on folders that nobody looked at, 34 instead of 21 where evidence and question
 have no words in common; a question takes 0.3 s longer (docs/notebook/experiments.md).
 """
 
@@ -15,7 +15,7 @@ from functools import cached_property
 from generator.evidence import Sentence
 from generator.reader.default_reader import DefaultReader, is_english
 from generator.reader.inputs import LARGE_WEIGHTS
-from generator.reader.reading import AnyReader, Reader, Reading
+from generator.reader.reading import AnyReader, Reader, Reading, reader_graph
 from generator.reader.second_reader import best_of, joint
 from indexing.errors import UnsupportedModel
 from indexing.message import Notify
@@ -91,3 +91,14 @@ class LargeReader:
     def _described(self) -> str:
         revision = encoder_weights(LARGE_ENCODER).revision
         return f"{LARGE_ENCODER} ({revision}, {content_hash([LARGE_WEIGHTS])})"
+
+
+def prepare_large_reader(notify: Notify | None = None) -> None:
+    """Unpack the larger model and export its graph, where that is not done yet.
+
+    Raises:
+        MissingDependency: It is not installed.
+        UnsupportedModel: Its files are damaged.
+        OSError: There is no room for it.
+    """
+    reader_graph(LARGE_WEIGHTS, LARGE_ENCODER, notify)

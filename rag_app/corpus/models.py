@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from indexing.encoder.fingerprint import Fingerprint, check_fingerprint, refuse_foreign
 from indexing.encoder.settings import EncoderSettings
 from indexing.errors import InvalidRequest, MissingDependency, UnsupportedModel
-from indexing.models.files import LARGE_ENCODER, has_large
+from indexing.models.files import has_large
 from indexing.models.server.server_name import is_remote
 from rag_app.corpus.embedding_cache import EmbeddingCache
 
@@ -141,7 +141,7 @@ class Models:
     def prepare(self, stored: Fingerprint) -> None:
         """Export the graphs of a quick start that are not there yet."""
         from generator.extractive.context.late_chunking import context_graph
-        from generator.reader.inputs import LARGE_WEIGHTS
+        from generator.reader.large_reader import prepare_large_reader
         from generator.reader.reading import reader_graph
         from indexing.encoder.query_encoder import query_encoder
 
@@ -151,7 +151,7 @@ class Models:
             reader_graph(notify=self._notify)
         if has_large():
             with suppress(OSError, UnsupportedModel):  # no room to unpack it; a damaged file
-                reader_graph(LARGE_WEIGHTS, LARGE_ENCODER, self._notify)
+                prepare_large_reader(self._notify)
 
     def check(self, stored: Fingerprint | None) -> None:
         """Refuse a corpus that was encoded in another way, as `encoder` does.

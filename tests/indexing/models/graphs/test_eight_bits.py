@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -49,14 +47,6 @@ def build() -> Export:
         probe={"ids": ids[:1, :4] + 2},
         eight_bits=True,
     )
-
-
-@pytest.fixture
-def name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GraphName:
-    monkeypatch.setenv("RAG_APP_CACHE", str(tmp_path / "cache"))
-    weights = tmp_path / "weights.safetensors"
-    weights.write_bytes(b"weights")
-    return GraphName("org/wide", [weights])
 
 
 @pytest.mark.parametrize("exact", [True, False])

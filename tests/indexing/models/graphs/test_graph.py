@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from threading import Barrier, BoundedSemaphore
 
@@ -59,14 +59,6 @@ def build() -> Export:
         probe={"ids": ids[:1, :4]},
         facts={"size": SIZE},
     )
-
-
-@pytest.fixture
-def name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[GraphName]:
-    monkeypatch.setenv("RAG_APP_CACHE", str(tmp_path / "cache"))
-    weights = tmp_path / "weights.safetensors"
-    weights.write_bytes(b"weights")
-    yield GraphName("org/small", [weights])
 
 
 def test_passes_are_computed_side_by_side_and_given_in_order(
