@@ -1,8 +1,8 @@
 """Questions as people ask them: on the texts of `everyday.jsonl.gz`, on German sets, on meetings.
 
 `natural.jsonl.gz` has questions on the everyday texts by their numbers, `german.jsonl.gz` German
-texts in sets of four with questions, `speech_asked.jsonl.gz` questions on stretches of QMSum's
-meetings. All were written by larger language models (STATE.md), with near misses in the same tone.
+and `workplaces.jsonl.gz` English texts in sets of four with questions, `speech_asked.jsonl.gz`
+questions on stretches of QMSum's meetings. All were written by larger language models (STATE.md), with near misses in the same tone.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from reader_data import Data, Meetings, Passage, Question
 from rag_app.batch.qmsum import meetings
 
 HERE = Path(__file__).parent
-ASKED, GERMAN, SPEECH = (
-    HERE / f"{name}.jsonl.gz" for name in ("natural", "german", "speech_asked")
+ASKED, GERMAN, WORKPLACES, SPEECH = (
+    HERE / f"{name}.jsonl.gz" for name in ("natural", "german", "workplaces", "speech_asked")
 )
 
 
@@ -64,7 +64,7 @@ class _Joined:
 
 
 def join_natural(data: Data, shown: Meetings, qmsum: Path, tokenizer: Any) -> tuple[Data, Meetings]:  # noqa: ANN401
-    """Questions on passages and on meetings with those of the three files behind them.
+    """Questions on passages and on meetings with those of the four files behind them.
 
     Arguments as of `everyday.join`.
     """
@@ -77,7 +77,7 @@ def join_natural(data: Data, shown: Meetings, qmsum: Path, tokenizer: Any) -> tu
         {**texts[number], "questions": questions, "source": _named(texts[number]["source"])}
         for number, questions in sorted(by_text.items())
     ]
-    for part in (whole, records(GERMAN)):
+    for part in (whole, records(GERMAN), records(WORKPLACES)):
         joined.add_sets(_sets(joined, part, tokenizer))
     every = list(meetings(qmsum))
     for record in records(SPEECH):
