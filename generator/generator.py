@@ -49,7 +49,7 @@ from generator.lm.calibration_record import AnswerMode, usual
 from generator.lm.causal_lm import CausalModel
 from generator.lm.language_model import needs_internals
 from generator.lm.ms_poe_policy import MsPoEPolicy, apply_policy, choose_policy
-from generator.parts import NO_RERANKER
+from generator.parts import NO_RERANKER, reads_larger
 from generator.prompt.ledger import count_words, ledger
 from generator.quoted_answer import quote
 from generator.reader.default_reader import DefaultReader
@@ -64,7 +64,7 @@ from generator.scales.cosine_scale import PACKAGED, CosineScale
 from generator.settings import GeneratorSettings
 from indexing.errors import MissingDependency
 from indexing.message import Notify
-from indexing.models.files import LARGE_ENCODER, PACKAGED_PART, has_large, has_multilingual
+from indexing.models.files import LARGE_ENCODER, PACKAGED_PART, has_multilingual
 
 R = TypeVar("R")
 
@@ -346,7 +346,7 @@ def _reader(name: str, quick_start: bool, notify: Notify | None) -> AnyReader:
     Raises:
         MissingDependency: The encoder of a packaged one is not installed.
     """
-    if name == LARGE_ENCODER or (name == PACKAGED_PART and has_large()):
+    if reads_larger(name):
         required = name == LARGE_ENCODER
         return LargeReader(required=required, quick_start=quick_start, notify=notify)
     if name == PACKAGED_PART:

@@ -69,9 +69,13 @@ def models_digest(fingerprint: Fingerprint, parts: Parts) -> str:
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
 
 
+def reads_larger(name: str) -> bool:
+    """Whether a reader of that name is the larger one, as by default where that is installed."""
+    return name == LARGE_ENCODER or (name == PACKAGED_PART and has_large())
+
+
 def _reader_revision(name: str) -> str:
-    if name == PACKAGED_PART and has_large():
-        name = LARGE_ENCODER
+    name = LARGE_ENCODER if reads_larger(name) else name
     if name == PACKAGED_PART and has_multilingual():
         both = content_hash([*PACKAGED_READERS[MULTILINGUAL_ENCODER]])
         return f"{both} where one is not enough"

@@ -12,15 +12,20 @@ from generator.extractive.quote_length import QuoteLength
 from generator.lm.language_model import needs_internals
 from generator.lm.ms_poe_policy import MS_POE
 from generator.lm.sampling import Sampling
-from generator.parts import Parts
+from generator.parts import Parts, reads_larger
 from generator.prompt.arrangement import ARRANGEMENTS
 from generator.prompt.worked_question import WorkedQuestion
 from indexing.errors import InvalidRequest
 from indexing.models.files import DEFAULT_GENERATOR
 from indexing.models.server.server_name import is_remote
 
+EVIDENCE_PASSAGES = 16
+"""Passages of evidence, over all documents of an answer, where no larger reader reads."""
+
 NO_REPEAT = 8
 """Tokens: a run of so many is written once in an answer, longer than names and set phrases."""
+
+_MORE_PASSAGES = 24  # where a larger reader finds the answer in them
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +45,6 @@ class GeneratorSettings:
             passages where a CPU reads them, else 3,000, and for whole documents as many as window
             and memory hold.
         history_tokens: Most tokens that earlier turns of a conversation add to a prompt.
-        passages: How many of the best passages a quote answer chooses from.
         length: How long a quote answer may be.
         answerable: Least probability that the documents answer, 0 to 1, below which the answer is
             that they do not say; 0 for always an answer, None for the calibrated threshold.
@@ -63,7 +67,6 @@ class GeneratorSettings:
     evidence: EvidenceUnit = "auto"
     budget_tokens: int | None = None
     history_tokens: int = 1000
-    passages: int = 16
     length: QuoteLength = field(default_factory=QuoteLength)
     answerable: float | None = None
     withhold: float | None = None
@@ -103,8 +106,8 @@ class GeneratorSettings:
         self._check_abstention()
         if self.history_tokens < 0:
             raise InvalidRequest("history_tokens must be at least 0")
-        if min(self.max_new_tokens, self.passage_tokens, self.passages) < 1:
-            raise InvalidRequest("max_new_tokens, budget_tokens and passages must be at least 1")
+        if min(self.max_new_tokens, self.passage_tokens) < 1:
+            raise InvalidRequest("max_new_tokens and budget_tokens must be at least 1")
 
     def _check_abstention(self) -> None:
         """Raises InvalidRequest where a threshold is none, or there are two."""
@@ -123,6 +126,11 @@ class GeneratorSettings:
             raise needs_internals("Ms-PoE", self.model, "--ms-poe off")
         if self.decoding not in {None, "concat"}:
             raise needs_internals(str(self.decoding), self.model, "--decoding concat")
+
+    @property
+    def passages(self) -> int:
+        """Passages of evidence, over all documents of an answer, that are read for quotes."""
+        return _MORE_PASSAGES if reads_larger(self.parts.reader) else EVIDENCE_PASSAGES
 
     @property
     def needs_inside(self) -> str:

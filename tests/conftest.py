@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from generator import generator, parts
+from generator import parts
 from generator.attribution import verifier
 from generator.evidence import Embed, Vectors
 from generator.extractive.context import late_chunking
@@ -77,8 +77,7 @@ def loaded_once() -> Iterator[None]:
 def without_the_larger_reader() -> Iterator[None]:
     """Answers are those of the readers that every development environment has."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (generator, parts):
-            patch.setattr(module, "has_large", lambda: False)
+        patch.setattr(parts, "has_large", lambda: False)
         yield
 
 

@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 
 Read = TypeVar("Read")
 
-EVIDENCE_PASSAGES = 16
-"""Passages of evidence, over all documents of an answer."""
-
 
 @dataclass(frozen=True, slots=True)
 class Moment:
@@ -118,7 +115,8 @@ class Search:
         """
         parts, where = moment.parts, request.where
         query = request.aliases.expanded(request.query)
-        wanted = SearchRequest(query, request.k, EVIDENCE_PASSAGES, where, EVIDENCE)
+        passages = self.models.generator_settings.passages
+        wanted = SearchRequest(query, request.k, passages, where, EVIDENCE)
         hits = self._hits(parts, wanted)
         documents = {hit.document: parts.document(hit.document) for hit in hits}
 

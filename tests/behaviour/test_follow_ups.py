@@ -6,8 +6,8 @@ import pytest
 
 from generator.prompt.follow_up import Turn
 from generator.request import EVIDENCE_DOCUMENTS
+from generator.settings import EVIDENCE_PASSAGES
 from rag_app.corpus.corpus import Corpus
-from rag_app.corpus.search import EVIDENCE_PASSAGES
 
 CONVERSATIONS = [
     ("Why was the budget cut?", "And by how much?", "three hundred and fifty thousand"),

@@ -16,11 +16,11 @@ from generator.evidence import Sentence, evidence_sentences, gather_evidence
 from generator.extractive.context.late_chunking import ContextualEncoder
 from generator.extractive.features import SentenceFeatures, WordVectors
 from generator.request import EVIDENCE_DOCUMENTS
+from generator.settings import EVIDENCE_PASSAGES
 from indexing.documents import Document
 from indexing.filter import Filter
 from indexing.text.terms import content_stems
 from rag_app.corpus.corpus import Corpus
-from rag_app.corpus.search import EVIDENCE_PASSAGES
 from rag_app.progress import track
 from retriever.fusion import EVIDENCE
 

@@ -2,7 +2,8 @@
 
 `natural.jsonl.gz` has questions on the everyday texts by their numbers, `german.jsonl.gz` German
 and `workplaces.jsonl.gz` English texts in sets of four with questions, `speech_asked.jsonl.gz`
-questions on stretches of QMSum's meetings. All were written by larger language models (STATE.md), with near misses in the same tone.
+questions on stretches of QMSum's meetings. All were written by larger language models (STATE.md),
+with near misses in the same tone.
 """
 
 from __future__ import annotations

@@ -26,11 +26,10 @@ from generator.attribution.verifier import Verifier, shipped_verifier
 from generator.evidence import Span, evidence_sentences, gather_evidence
 from generator.request import EVIDENCE_DOCUMENTS
 from generator.scales.cosine_scale import PACKAGED, scale_of
-from generator.settings import GeneratorSettings
+from generator.settings import EVIDENCE_PASSAGES, GeneratorSettings
 from indexing.errors import InvalidRequest, MissingDependency
 from indexing.text.sentences import sentences
 from rag_app.corpus.corpus import Corpus
-from rag_app.corpus.search import EVIDENCE_PASSAGES
 from rag_app.laboratory.datasets.labelled_questions import LabelledQuestion, in_gold, load_questions
 from rag_app.laboratory.evaluation.short_answers import exact_match, word_f1
 from rag_app.progress import track
