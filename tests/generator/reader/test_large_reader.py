@@ -15,10 +15,16 @@ from generator.reader import large_reader
 from generator.reader.inputs import LARGE_WEIGHTS, PACKAGED_READERS
 from generator.reader.large_reader import LargeReader
 from generator.reader.reading import UNREAD, Reading, Words
+from generator.settings import EVIDENCE_PASSAGES, GeneratorSettings
 from indexing.encoder.fingerprint import Fingerprint
 from indexing.errors import MissingDependency, UnsupportedModel
 from indexing.message import Notify
-from indexing.models.files import LARGE_ENCODER, PACKAGED_PART, Weights
+from indexing.models.files import (
+    LARGE_ENCODER,
+    MULTILINGUAL_ENCODER,
+    PACKAGED_PART,
+    Weights,
+)
 from indexing.models.formats import mpnet_parts
 from indexing.text.language import ENGLISH
 from tests.generator.conftest import prose, span
@@ -131,6 +137,16 @@ def test_what_was_calibrated_without_it_does_not_count(monkeypatch: pytest.Monke
     by_default = digest(PACKAGED_PART, installed=True)
     assert by_default == digest(LARGE_ENCODER, installed=True)
     assert by_default != digest(PACKAGED_PART, installed=False)
+
+
+def test_more_passages_are_read_where_it_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    def passages(reader: str, *, installed: bool) -> int:
+        monkeypatch.setattr(parts, "has_large", lambda: installed)
+        return GeneratorSettings(parts=Parts(reader)).passages
+
+    assert passages(PACKAGED_PART, installed=False) == EVIDENCE_PASSAGES == 16
+    assert passages(PACKAGED_PART, installed=True) == passages(LARGE_ENCODER, installed=True) == 24
+    assert passages(MULTILINGUAL_ENCODER, installed=True) == EVIDENCE_PASSAGES
 
 
 def test_what_ships_is_small() -> None:
