@@ -9,8 +9,10 @@ of how well the sentence fits that fits best: its cosine with the question, plus
 what the question is about occurs in it or right beside it, in these words or in similar ones, or is
 the name of who says it. Either way it falls to nothing where none fits.
 
-The first two are fitted on the folders of strangers to develop on
-(training/reader/fit_abstention.py); the other two, and where sentences begin to fit, by hand.
+Where a larger reader has read the best sentences again, the second is the greatest that all readers
+together say of a stretch. The first two are fitted on the folders of strangers to develop on
+(training/reader/fit_abstention.py), with a larger reader on 100 others (STATE.md beside it); the
+other two, and where sentences begin to fit, by hand.
 """
 
 from __future__ import annotations
@@ -47,8 +49,10 @@ def answer_probability(features: SentenceFeatures) -> float:
     """The probability that the evidence answers the question; 0 where there is none."""
     if not len(features.sentences):
         return 0.0
-    features = features.usual  # a larger reader withheld eight times as many answers of the samples
-    weights = FITTED.answerable if features.reading else FITTED.answerable_unread
+    if features.usual is not features:
+        weights = FITTED.answerable_again
+    else:
+        weights = FITTED.answerable if features.reading else FITTED.answerable_unread
     values = answer_features(features)
     total = weights["bias"] + sum(weights[name] * value for name, value in values.items())
     return relatedness(features) / (1 + math.exp(-total))
@@ -88,12 +92,18 @@ def answer_features(features: SentenceFeatures, weights: Weights | None = None) 
     """What the probability is made of, by name; weights as in `sentence_scores`."""
     if features.reading is None:
         return {"fit": _fit(features)}
+    again, features = features, features.usual
+    assert again.reading is not None and features.reading is not None
     scores = sentence_scores(features, weights or FITTED.sentence)  # in any language
     best, slot = int(scores.argmax()), asked_slot(features.question)
     lacks = slot and not fills(slot, features.question, features.sentences[best].read)
     return {
         "scores": _together(scores[np.isfinite(scores)]),
-        "answerable": float(features.reading.answerable[best]),
+        "answerable": float(
+            features.reading.answerable[best]
+            if again is features
+            else again.reading.answerable.max()
+        ),
         "names missing": float(_names_missing(features)),
         "value missing": float(bool(lacks)),
     }

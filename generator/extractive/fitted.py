@@ -20,7 +20,9 @@ class Fitted:
 
     Attributes:
         sentence: Weights of the features of a sentence, by names of `ranking.FEATURES`.
+        ranking: Weights of that sum and of what counts beside it, by names of `ranking_features`.
         answerable: Weights of what the probability of an answer is made of, and its `bias`.
+        answerable_again: The same where a larger reader has read the best sentences again.
         answerable_unread: The same where there is no reader.
         abstain_below: Probability of an answer below which there is none.
         short: Weights of what the probability is made of that words answer, and its `bias`.
@@ -30,7 +32,9 @@ class Fitted:
     """
 
     sentence: Mapping[str, float]
+    ranking: Mapping[str, float]
     answerable: Mapping[str, float]
+    answerable_again: Mapping[str, float]
     answerable_unread: Mapping[str, float]
     abstain_below: float
     short: Mapping[str, float]

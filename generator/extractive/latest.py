@@ -1,11 +1,12 @@
 """The latest word: of statements on the same matter, those of later documents count for more.
 
 "When is the launch?" is answered by four meetings with four dates, and the last of them holds.
-Sentences are on the same matter where they are nearly as good as the best one, have as much of the
-question, and hold a value of the kind that it asks for; a sentence that tells of a change is more
-likely to be the last word than one that only mentions the matter. Documents are ordered by their
-day, as the file says it or as their first lines do; one without any date stands in the middle. A
-question about what was once so asks for no latest word.
+How late a sentence is said, beside all that may answer, is told in numbers (`latest_features`),
+which the ranking weighs beside all else. What is shown together are statements on the same matter
+(`statements`): nearly as good as the best one, with as much of the question and a value of the kind
+that it asks for. Documents are ordered by their day, as the file says it or as their first lines
+do; one without any date stands in the middle. A question about what was once so asks for no latest
+word.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from datetime import date
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from generator.answer import Citation
 from generator.evidence import Vectors
@@ -31,8 +33,9 @@ from indexing.text.days.dates import date_in
 from indexing.text.days.stated_date import MONTH, stated_date
 from indexing.text.terms import content_stems, topic_words
 
-_LATER, _CHANGED = 5.0, 1.0  # what the last document and the telling of a change are worth
-_IDLE = 3.0  # what talk of a value that does not hold is worth less
+_LATER, _CHANGED = 5.0, 1.0  # what the last document and the telling of a change are worth, unread
+_IDLE = 3.0  # what talk of a value that does not hold is worth less, unread
+_MAY_ANSWER = 1.5  # scale of scores, in which sentences count that may answer
 _NEAR = 4.0  # how far below the best score a sentence may be that is on the same matter
 _NEAR_UNCHANGED = 1.5  # the same, if it tells of no change
 _COVERED = 0.6  # of what the best sentence has of the question, at least
@@ -115,12 +118,80 @@ def statements(features: SentenceFeatures, scores: Vectors) -> Statements:
     return Statements(late, frozenset(talk | _replaced(features, late)), moment.kind == "course")
 
 
+def latest_features(features: SentenceFeatures, scores: Vectors) -> dict[str, Vectors]:
+    """How late each of n sentences is said, beside those that may answer: (n,) by name.
+
+    "later" is the share of what may answer that is of earlier days, less that of later ones, -1 to
+    1; "further on" the same within its document; "after" is 1 for what is said after the month that
+    is asked about.
+
+    Args:
+        features: Of the sentences.
+        scores: (n,) how well each answers, whenever it was said; -inf where it does not.
+    """
+    count = len(features.sentences)
+    days = document_days({one.document.id: one.document for one in features.sentences})
+    said = [_day_at(one.document, one.start, days) for one in features.sentences]
+    moment = asked_moment(features.question, days.values())
+    after = np.zeros(count, np.float32)
+    if moment.kind == "then":
+        names_it = re.compile(rf"\b{moment.words}\b", re.IGNORECASE)
+        after = np.array(
+            [
+                day[:7] > moment.month and not names_it.search(one.read)
+                for day, one in zip(said, features.sentences, strict=True)
+            ],
+            np.float32,
+        )
+    share = _may_answer(features, np.where(after, -np.inf, scores))
+    order = {day: number for number, day in enumerate(sorted({*said} - {""}))}
+    at = np.array([order.get(day, -1) for day in said])
+    documents = np.unique([one.document.id for one in features.sentences], return_inverse=True)[1]
+    starts = np.array([one.start for one in features.sentences])
+    known = (at >= 0)[:, None] & (at >= 0)
+    later = _balance((at[:, None] > at) & known, share)
+    further = _balance((documents[:, None] == documents) & (starts[:, None] > starts), share)
+    asks, slot = _asks(features.question), asked_slot(features.question)
+    read = [one.read for one in features.sentences]
+    changes = np.array([CHANGE.search(text) is not None for text in read], np.float32)
+    filled = np.array([bool(slot and fills(slot, features.question, text)) for text in read])
+    once, fact = moment.kind == "once", asks and moment.kind in {"now", "then"}
+    lacks = np.maximum(later, 0) * (slot is not None) * ~filled
+    return {
+        "later": later * fact,
+        "later, of no fact": later * (not asks and not once),
+        "later, asked for once": later * once,
+        "further on": further * fact,
+        "later, a change": later * changes * fact,
+        "later, with a value": later * filled * fact,
+        "later, without one": lacks * fact,
+        "after": after,
+    }
+
+
+def _may_answer(features: SentenceFeatures, scores: Vectors) -> Vectors:
+    """(n,) the share of each in what may answer; none of questions, and of talk of the file."""
+    told = np.array(
+        [not (is_of_itself(one) or one.text.rstrip().endswith("?")) for one in features.sentences]
+    )
+    kept = np.where(told, scores, -np.inf)
+    best = kept.max(initial=-np.inf)
+    if not np.isfinite(best):
+        return np.zeros(len(scores), np.float32)
+    powers = np.exp((kept - best) / _MAY_ANSWER)
+    return np.asarray(powers / powers.sum(), np.float32)
+
+
+def _balance(above: NDArray[np.bool_], share: Vectors) -> Vectors:
+    """(n,) the share of those that each is above, less that of those above it."""
+    return np.asarray(above @ share - above.T @ share, np.float32)
+
+
 def latest_scores(features: SentenceFeatures, told: Statements) -> Vectors:
-    """(n,) what is added to the score of each sentence for being the latest word."""
+    """(n,) what is added to the score of each sentence, by hand, where no reader has read."""
     added = np.zeros(len(features.sentences), np.float32)
     for i, later in told.late.items():
-        read = features.sentences[i].read
-        changed = later >= 0 and _tells_of_change(read)
+        changed = later >= 0 and _tells_of_change(features.sentences[i].read)
         added[i] = -_IDLE if i in told.idle else _LATER * later + _CHANGED * changed
     return added
 

@@ -27,11 +27,12 @@ from generator.evidence import Sentence, Vectors
 from generator.extractive.definitions import defines
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED
-from generator.extractive.latest import Statements, latest_scores, statements
+from generator.extractive.latest import Statements, latest_features, latest_scores, statements
 from generator.extractive.named_document import titles_named
 from generator.extractive.non_prose import names_only, non_prose
 from generator.extractive.question.answer_slot import asked_slot, fills
 from generator.extractive.question.answer_type import AnswerType, classify_question, has_answer_type
+from generator.extractive.question.moment import asked_moment
 from generator.extractive.table_rows import row_scores
 from indexing.text.terms import content_stems
 
@@ -42,7 +43,7 @@ _LACKS = {"phone": 4.0, "identifier": 4.0, "money": 2.0, "clock": 2.0}  # by the
 _LISTS = 1.5  # what a list is worth where several things are asked for
 _DEFINES = 3.0  # what a definition is worth where one is asked for
 _NAMED = 1.5  # what each name is worth that the question has of a document's title
-_PLAIN = 4.0  # logit of a sentence that plainly answers
+_LONG = 40  # words, from which a sentence is no longer than another
 _RELEVANCE, _WORDS = (-8.0, 3.0), (-14.0, 6.0)  # bounds of what the reader says; see `_relevance`
 
 Weights = Mapping[str, float]
@@ -80,7 +81,8 @@ class Ranking:
     """By which sentences are quoted.
 
     Attributes:
-        scores: (n,) `sentence_scores`, and more for the latest word.
+        scores: (n,) `sentence_scores` and `ranking_features`, weighted: but for a constant the
+            logarithm of how likely each is the one that answers.
         statements: The sentences on a matter that changes.
     """
 
@@ -91,17 +93,21 @@ class Ranking:
     def of(cls, features: SentenceFeatures, weights: Weights | None = None) -> Ranking:
         """Of all sentences; arguments as of `sentence_scores`.
 
-        Which sentences are on the same matter is told by the readers that ship, and where they see
-        plainly what answers and several documents have it, they order them, too: rules for the
-        latest word are made for how far they see what is said once and clearly above the rest.
+        The weights were fitted on folders of dated documents whose facts change
+        (training/reader/fit_latest.py); what follows the month that is asked about has one by hand,
+        and where no reader has read, the latest word leads by the rules of `statements`.
         """
-        scores, usual = sentence_scores(features, weights), features.usual
-        before = scores if usual is features else sentence_scores(usual, weights)
-        told = statements(features, before)
-        cited = {features.sentences[i].document.id for i in told.late}
-        if len(cited) > 1 and usual.reading and usual.reading.relevance.max() >= _PLAIN:
-            scores = before
-        return cls(np.asarray(scores + latest_scores(features, told), np.float32), told)
+        before = sentence_scores(features, weights)
+        if not len(before):
+            return cls(before, Statements())
+        if not features.is_read:
+            told = statements(features, before)
+            return cls(np.asarray(before + latest_scores(features, told), np.float32), told)
+        scores = FITTED.ranking["score"] * before
+        for name, value in ranking_features(features, before).items():
+            scores += FITTED.ranking[name] * value
+        course = asked_moment(features.question, ()).kind == "course"  # all, whenever it was said
+        return cls(scores, statements(features, before if course else scores))
 
     @property
     def replaced(self) -> frozenset[int]:
@@ -110,6 +116,18 @@ class Ranking:
         if self.statements.course or best not in late:
             return frozenset()
         return frozenset(i for i, when in late.items() if when < late[best])
+
+
+def ranking_features(features: SentenceFeatures, scores: Vectors) -> dict[str, Vectors]:
+    """What counts beside the score of each of n sentences that were read: (n,) by name."""
+    sizes = np.array([len(one.read.split()) for one in features.sentences], np.float32)
+    spoken = np.array([one.utterance is not None for one in features.sentences], np.float32)
+    return {
+        "coverage": features.coverage,
+        "size": np.asarray(np.minimum(sizes, _LONG) / _LONG, np.float32),
+        "spoken": spoken,
+        **latest_features(features, scores),
+    }
 
 
 def answer_scores(features: SentenceFeatures, weights: Weights | None = None) -> Vectors:

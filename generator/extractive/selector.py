@@ -60,7 +60,7 @@ def _choose(
 
     Once it is likely enough that one of them answers, and there are two where two things are asked
     for, only rows that are named alike follow, and a statement on the same matter of each document
-    that has one.
+    that has one. Where all statements on a matter are asked for, there is nothing else.
     """
     sentences, scores, told = features.sentences, ranking.scores, ranking.statements
     selection: list[int] = []
@@ -70,6 +70,8 @@ def _choose(
     for i in map(int, np.argsort(-scores, kind="stable")):
         if not np.isfinite(scores[i]) or words >= length.words:
             break
+        if told.course and len(told.late) > 1 and i not in told.late:
+            continue
         cited = {sentences[j].document.id for j in selection}
         goes_on = told.holds({*selection[:1], i}) and sentences[i].document.id not in cited
         enough = sure >= length.enough and len(_merge(sentences[j] for j in selection)) >= least

@@ -11,14 +11,13 @@ from generator.evidence import Embed, evidence_sentences
 from generator.extractive.features import SentenceFeatures, WordVectors
 from generator.extractive.latest import (
     document_days,
-    latest_scores,
+    latest_features,
     recency,
     statements,
     with_days,
 )
 from generator.extractive.quote_length import QuoteLength
 from generator.extractive.selector import select_quotes
-from generator.reader.reading import Reading, Words
 from indexing.documents import Document, Occasion, Page
 from tests.generator.conftest import prose, span
 
@@ -49,28 +48,6 @@ def test_the_latest_statement_leads(order: tuple[int, ...], embed: Embed) -> Non
     assert "eleventh of May" in first.text
 
 
-@pytest.mark.parametrize(
-    ("plain", "first"), [(5.0, "eleventh of May"), (3.0, "thirtieth of March")]
-)
-def test_a_larger_reader_leaves_the_latest_word_to_those_that_see_it_plainly(
-    plain: float, first: str, embed: Embed
-) -> None:
-    features = features_of("When is the launch?", embed, meetings())
-
-    def said(values: list[float]) -> Reading:
-        words = tuple(Words(one.start, one.end, 0.0) for one in features.sentences)
-        each = np.array(values, np.float32)
-        return Reading(each, words, each)
-
-    before = said([1.0, plain, 2.0])
-    alone = replace(features, reading=before)
-    both = replace(features, reading=replace(said([-8.0, 3.0, -8.0]), before=before))
-    (leads, *_) = select_quotes(alone, length=QuoteLength())
-    assert "eleventh of May" in leads.text
-    (leads, *_) = select_quotes(both, length=QuoteLength())
-    assert first in leads.text
-
-
 def test_earlier_statements_follow_from_the_latest_to_the_earliest(embed: Embed) -> None:
     documents = meetings()
     again = replace(documents[2], text=f"{documents[2].text} The launch is the eleventh of May.")
@@ -84,11 +61,29 @@ def test_what_was_once_so_is_not_the_latest(embed: Embed) -> None:
     assert not statements(features, np.zeros(3, np.float32)).late
 
 
-def test_only_statements_on_the_same_matter_compete(embed: Embed) -> None:
+def test_how_late_is_told_by_what_may_answer(embed: Embed) -> None:
     other = replace(prose("Lunch is now at noon.", name="later"), occasion=Occasion("2026-06-01"))
     features = features_of("When is the launch?", embed, [*meetings(), other])
-    added = latest_scores(features, statements(features, features.coverage))
-    assert added[2] == added.max() and added[3] == 0
+    even = np.log([0.5, 0.25, 0.25, 1e-30]) * 1.5  # in the scale of what may answer
+    found = latest_features(features, np.asarray(even, np.float32))
+    np.testing.assert_allclose(found["later"], [-0.5, 0.25, 0.75, 1.0], atol=1e-6)
+    np.testing.assert_allclose(found["later, a change"], [0, 0.25, 0.75, 1.0], atol=1e-6)
+    assert not found["further on"].any() and not found["after"].any()
+
+
+def test_how_far_on_is_told_within_a_document(embed: Embed) -> None:
+    said = "The launch is in May. It was a long day. The launch is in June, then."
+    features = features_of("When is the launch?", embed, [prose(said)])
+    found = latest_features(features, np.array([0.0, -np.inf, 0.0], np.float32))
+    np.testing.assert_allclose(found["further on"], [-0.5, 0.0, 0.5], atol=1e-6)
+    assert not found["later"].any()
+
+
+def test_a_later_sentence_on_another_matter_does_not_lead(embed: Embed) -> None:
+    other = replace(prose("Lunch is now at noon.", name="later"), occasion=Occasion("2026-06-01"))
+    features = features_of("When is the launch?", embed, [*meetings(), other])
+    (first, *_) = select_quotes(features, length=QuoteLength())
+    assert "eleventh of May" in first.text
 
 
 def test_what_held_in_a_month_leads(embed: Embed) -> None:
