@@ -119,7 +119,7 @@ class SentenceFeatures:
 
     @property
     def usual(self) -> SentenceFeatures:
-        """The same as the readers that ship have it, which rules and thresholds are made for."""
+        """The same as the smaller readers have it, where a larger one has read again."""
         before = self.reading and self.reading.before
         return replace(self, reading=before) if before else self
 

@@ -35,7 +35,7 @@ from indexing.text.terms import content_stems, topic_words
 
 _LATER, _CHANGED = 5.0, 1.0  # what the last document and the telling of a change are worth, unread
 _IDLE = 3.0  # what talk of a value that does not hold is worth less, unread
-_MAY_ANSWER = 1.5  # scale of scores, in which sentences count that may answer
+_MAY_ANSWER, _FAR = 1.5, 15.0  # scale in which sentences count that may answer; and none does below
 _NEAR = 4.0  # how far below the best score a sentence may be that is on the same matter
 _NEAR_UNCHANGED = 1.5  # the same, if it tells of no change
 _COVERED = 0.6  # of what the best sentence has of the question, at least
@@ -69,14 +69,14 @@ class Statements:
         return all(self.late.get(i, -1.0) >= 0 and i not in self.idle for i in some)
 
 
-def statements(features: SentenceFeatures, scores: Vectors) -> Statements:
+def statements(features: SentenceFeatures, scores: Vectors, days: Mapping[str, str]) -> Statements:
     """The sentences on the matter that a question asks for, of all documents.
 
     Args:
         features: Of the sentences.
         scores: (n,) how well each answers, whenever it was said.
+        days: Of the documents, as of `document_days`.
     """
-    days = document_days({one.document.id: one.document for one in features.sentences})
     moment = asked_moment(features.question, days.values())
     slot = asked_slot(features.question)
     if not _asks(features.question) or moment.kind == "once" or not np.isfinite(scores).any():
@@ -118,7 +118,9 @@ def statements(features: SentenceFeatures, scores: Vectors) -> Statements:
     return Statements(late, frozenset(talk | _replaced(features, late)), moment.kind == "course")
 
 
-def latest_features(features: SentenceFeatures, scores: Vectors) -> dict[str, Vectors]:
+def latest_features(
+    features: SentenceFeatures, scores: Vectors, days: Mapping[str, str]
+) -> dict[str, Vectors]:
     """How late each of n sentences is said, beside those that may answer: (n,) by name.
 
     "later" is the share of what may answer that is of earlier days, less that of later ones, -1 to
@@ -128,9 +130,9 @@ def latest_features(features: SentenceFeatures, scores: Vectors) -> dict[str, Ve
     Args:
         features: Of the sentences.
         scores: (n,) how well each answers, whenever it was said; -inf where it does not.
+        days: Of the documents, as of `document_days`.
     """
     count = len(features.sentences)
-    days = document_days({one.document.id: one.document for one in features.sentences})
     said = [_day_at(one.document, one.start, days) for one in features.sentences]
     moment = asked_moment(features.question, days.values())
     after = np.zeros(count, np.float32)
@@ -171,10 +173,11 @@ def latest_features(features: SentenceFeatures, scores: Vectors) -> dict[str, Ve
 
 def _may_answer(features: SentenceFeatures, scores: Vectors) -> Vectors:
     """(n,) the share of each in what may answer; none of questions, and of talk of the file."""
-    told = np.array(
-        [not (is_of_itself(one) or one.text.rstrip().endswith("?")) for one in features.sentences]
-    )
-    kept = np.where(told, scores, -np.inf)
+    kept = np.full(len(scores), -np.inf, np.float32)
+    for i in map(int, np.flatnonzero(scores >= scores.max(initial=-np.inf) - _FAR)):
+        one = features.sentences[i]
+        if not (one.text.rstrip().endswith("?") or is_of_itself(one)):
+            kept[i] = scores[i]
     best = kept.max(initial=-np.inf)
     if not np.isfinite(best):
         return np.zeros(len(scores), np.float32)

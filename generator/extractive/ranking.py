@@ -27,7 +27,13 @@ from generator.evidence import Sentence, Vectors
 from generator.extractive.definitions import defines
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED
-from generator.extractive.latest import Statements, latest_features, latest_scores, statements
+from generator.extractive.latest import (
+    Statements,
+    document_days,
+    latest_features,
+    latest_scores,
+    statements,
+)
 from generator.extractive.named_document import titles_named
 from generator.extractive.non_prose import names_only, non_prose
 from generator.extractive.question.answer_slot import asked_slot, fills
@@ -100,14 +106,15 @@ class Ranking:
         before = sentence_scores(features, weights)
         if not len(before):
             return cls(before, Statements())
+        days = document_days({one.document.id: one.document for one in features.sentences})
         if not features.is_read:
-            told = statements(features, before)
+            told = statements(features, before, days)
             return cls(np.asarray(before + latest_scores(features, told), np.float32), told)
         scores = FITTED.ranking["score"] * before
-        for name, value in ranking_features(features, before).items():
+        for name, value in ranking_features(features, before, days).items():
             scores += FITTED.ranking[name] * value
         course = asked_moment(features.question, ()).kind == "course"  # all, whenever it was said
-        return cls(scores, statements(features, before if course else scores))
+        return cls(scores, statements(features, before if course else scores, days))
 
     @property
     def replaced(self) -> frozenset[int]:
@@ -118,15 +125,20 @@ class Ranking:
         return frozenset(i for i, when in late.items() if when < late[best])
 
 
-def ranking_features(features: SentenceFeatures, scores: Vectors) -> dict[str, Vectors]:
-    """What counts beside the score of each of n sentences that were read: (n,) by name."""
+def ranking_features(
+    features: SentenceFeatures, scores: Vectors, days: Mapping[str, str]
+) -> dict[str, Vectors]:
+    """What counts beside the score of each of n sentences that were read: (n,) by name.
+
+    Arguments as of `latest_features`.
+    """
     sizes = np.array([len(one.read.split()) for one in features.sentences], np.float32)
     spoken = np.array([one.utterance is not None for one in features.sentences], np.float32)
     return {
         "coverage": features.coverage,
         "size": np.asarray(np.minimum(sizes, _LONG) / _LONG, np.float32),
         "spoken": spoken,
-        **latest_features(features, scores),
+        **latest_features(features, scores, days),
     }
 
 

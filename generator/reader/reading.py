@@ -94,7 +94,7 @@ class Reading:
         answerable: (n,) logit that the stretch around each answers.
         language: The only one that the reader was trained on; None where that is not known.
         reader: Which models have read; "" for the packaged reader alone.
-        before: What those that ship say, where a larger one joined in: what rules were fitted to.
+        before: What the smaller readers say, where a larger one joined in.
     """
 
     relevance: Vectors

@@ -18,7 +18,6 @@ LEADS = {
     "What happened to the weight limit of 210 grams?": "two hundred and twenty-five grams",
     "Was the deposit repaid within the time that the agreement allows?": "twenty Working Days",
     # The quotes stood in the order of their documents.
-    "When did the notice to Brackendale take effect?": "the eleventh of November",
     "How common are copying errors, according to Yusuf and according to the Trust?": "one in fifty",
     "How many people tested the brass cap with cold hands, and how many failed to close it?": (
         "Twenty-two of twenty-two closed it"
@@ -47,6 +46,8 @@ LOST = {
     "What made the team move the release to May?": "five weeks for changing the tool",
     "How do people get stored readings out of the meter in the final design?": "a drive over USB",
     "Who suggested engraving the winter reminder in the brass?": "Inside the cap!",
+    # Since 2026-11-27, where the larger reader does not read.
+    "When did the notice to Brackendale take effect?": "the eleventh of November",
 }
 
 

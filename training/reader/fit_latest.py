@@ -29,6 +29,7 @@ from scipy.special import logsumexp
 from benchmarks.folders.steps import evidence_of
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED, FITTED_FILE
+from generator.extractive.latest import document_days
 from generator.extractive.ranking import ranking_features, sentence_scores
 from generator.request import AskRequest
 from rag_app.corpus.corpus import Corpus
@@ -108,7 +109,8 @@ def _rows(pair: Sequence[dict[str, Any]], folder: Path) -> Iterator[Asked]:
 
 def _asked(author: str, question: dict[str, Any], features: SentenceFeatures) -> Asked:
     scores = sentence_scores(features)
-    found = {"score": scores, **ranking_features(features, scores)}
+    days = document_days({one.document.id: one.document for one in features.sentences})
+    found = {"score": scores, **ranking_features(features, scores, days)}
     kept = np.isfinite(scores)
     answers = [_has(question["answers"], one.text) for one in features.sentences]
     values = np.stack([found[name][kept] for name in NAMES], axis=1).astype(np.float64)

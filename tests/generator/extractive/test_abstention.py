@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache
 from math import exp, log
 
+import numpy as np
 import pytest
 
 from generator.evidence import Embed, evidence_sentences
@@ -61,13 +62,19 @@ def test_it_is_a_logistic_function_of_its_features(embed: Embed) -> None:
     assert set(FITTED.answerable) == {"bias", *values}
 
 
-def test_it_is_told_by_the_readers_that_the_threshold_was_made_for(embed: Embed) -> None:
+def test_of_a_larger_reader_the_greatest_that_is_said_of_a_stretch_counts(embed: Embed) -> None:
     found = features("When does the ferry sail?", embed)
     assert found.reading is not None
-    doubt = replace(found.reading, relevance=found.reading.relevance - 9)
-    assert answer_probability(replace(found, reading=doubt)) < answer_probability(found)
+    before = answer_features(found)
+    said = np.linspace(-3, 2, len(found.sentences), dtype=np.float32)
+    doubt = replace(found.reading, answerable=said, relevance=found.reading.relevance - 9)
     larger = replace(found, reading=replace(doubt, before=found.reading))
-    assert answer_probability(larger) == answer_probability(found)
+    values = answer_features(larger)
+    assert values == before | {"answerable": 2.0}
+    weights = FITTED.answerable_again
+    total = weights["bias"] + sum(weights[name] * value for name, value in values.items())
+    likely = relatedness(found) / (1 + np.exp(-total))
+    np.testing.assert_allclose(answer_probability(larger), likely, rtol=1e-6)
 
 
 def test_names_that_are_nowhere_near_are_counted(embed: Embed) -> None:

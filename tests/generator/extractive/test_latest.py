@@ -40,6 +40,10 @@ def features_of(question: str, embed: Embed, documents: list[Document]) -> Sente
     return SentenceFeatures.of(question, sentences, WordVectors(embed))
 
 
+def days_of(features: SentenceFeatures) -> dict[str, str]:
+    return document_days({one.document.id: one.document for one in features.sentences})
+
+
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
 def test_the_latest_statement_leads(order: tuple[int, ...], embed: Embed) -> None:
     documents = [meetings()[i] for i in order]
@@ -58,14 +62,14 @@ def test_earlier_statements_follow_from_the_latest_to_the_earliest(embed: Embed)
 
 def test_what_was_once_so_is_not_the_latest(embed: Embed) -> None:
     features = features_of("When was the launch originally?", embed, meetings())
-    assert not statements(features, np.zeros(3, np.float32)).late
+    assert not statements(features, np.zeros(3, np.float32), days_of(features)).late
 
 
 def test_how_late_is_told_by_what_may_answer(embed: Embed) -> None:
     other = replace(prose("Lunch is now at noon.", name="later"), occasion=Occasion("2026-06-01"))
     features = features_of("When is the launch?", embed, [*meetings(), other])
     even = np.log([0.5, 0.25, 0.25, 1e-30]) * 1.5  # in the scale of what may answer
-    found = latest_features(features, np.asarray(even, np.float32))
+    found = latest_features(features, np.asarray(even, np.float32), days_of(features))
     np.testing.assert_allclose(found["later"], [-0.5, 0.25, 0.75, 1.0], atol=1e-6)
     np.testing.assert_allclose(found["later, a change"], [0, 0.25, 0.75, 1.0], atol=1e-6)
     assert not found["further on"].any() and not found["after"].any()
@@ -74,7 +78,7 @@ def test_how_late_is_told_by_what_may_answer(embed: Embed) -> None:
 def test_how_far_on_is_told_within_a_document(embed: Embed) -> None:
     said = "The launch is in May. It was a long day. The launch is in June, then."
     features = features_of("When is the launch?", embed, [prose(said)])
-    found = latest_features(features, np.array([0.0, -np.inf, 0.0], np.float32))
+    found = latest_features(features, np.array([0.0, -np.inf, 0.0], np.float32), days_of(features))
     np.testing.assert_allclose(found["further on"], [-0.5, 0.0, 0.5], atol=1e-6)
     assert not found["later"].any()
 
@@ -138,7 +142,7 @@ def test_a_quoted_mail_counts_as_of_its_own_day(embed: Embed) -> None:
     )
     mail = replace(prose(own + quoted), pages=pages, occasion=Occasion("2026-04-20", "head"))
     features = features_of("When is the launch?", embed, [mail])
-    told = statements(features, np.zeros(2, np.float32))
+    told = statements(features, np.zeros(2, np.float32), days_of(features))
     assert told.late == {0: 1.0, 1: 0.0}
     cited = [each.cited() for each in evidence_sentences([span(mail)])]
     dated = [one.dated for one in with_days(cited, [mail], "When is the launch?")]
@@ -154,7 +158,7 @@ def test_what_goes_back_is_a_change(embed: Embed) -> None:
         replace(prose(text, name=day), occasion=Occasion(day, "file name")) for day, text in said
     ]
     features = features_of("What time does the gym close?", embed, documents)
-    told = statements(features, np.array([0.0, -3.0], np.float32))
+    told = statements(features, np.array([0.0, -3.0], np.float32), days_of(features))
     assert told.late == {0: 0.0, 1: 1.0}
 
 
@@ -167,4 +171,4 @@ def test_a_question_is_no_statement(embed: Embed) -> None:
         replace(prose(text, name=day), occasion=Occasion(day, "file name")) for day, text in said
     ]
     features = features_of("What is the number of the permit?", embed, documents)
-    assert set(statements(features, np.zeros(2, np.float32)).late) == {0}
+    assert set(statements(features, np.zeros(2, np.float32), days_of(features)).late) == {0}
