@@ -7,7 +7,7 @@ seven sessions that knew nothing of the program. Two sets stand in one corpus. T
 of a softmax over a question's sentences, of which those answer that have the words of an answer.
 Each question counts twice: as all readers read it, and without the larger one. Printed is how many
 answers lead with weights that were fitted on the sets of the other sessions; what is written,
-`ranking` of `fitted.json`, is fitted on all. it takes an hour and a half on one core.
+`ranking` of `fitted.json`, is fitted on all. It takes an hour and a half on one core.
 """
 
 from __future__ import annotations
