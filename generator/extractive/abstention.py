@@ -11,8 +11,8 @@ the name of who says it. Either way it falls to nothing where none fits.
 
 Where a larger reader has read the best sentences again, the second is the greatest that all readers
 together say of a stretch. The first two are fitted on the folders of strangers to develop on
-(training/reader/fit_abstention.py), with a larger reader on 100 others (STATE.md beside it); the
-other two, and where sentences begin to fit, by hand.
+(training/reader/fit_abstention.py), with a larger reader on sets of documents whose facts change;
+the other two, and where sentences begin to fit, by hand.
 """
 
 from __future__ import annotations
@@ -92,18 +92,14 @@ def answer_features(features: SentenceFeatures, weights: Weights | None = None) 
     """What the probability is made of, by name; weights as in `sentence_scores`."""
     if features.reading is None:
         return {"fit": _fit(features)}
-    again, features = features, features.usual
-    assert again.reading is not None and features.reading is not None
+    said, again = features.reading.answerable, features.usual is not features
+    features = features.usual
     scores = sentence_scores(features, weights or FITTED.sentence)  # in any language
     best, slot = int(scores.argmax()), asked_slot(features.question)
     lacks = slot and not fills(slot, features.question, features.sentences[best].read)
     return {
         "scores": _together(scores[np.isfinite(scores)]),
-        "answerable": float(
-            features.reading.answerable[best]
-            if again is features
-            else again.reading.answerable.max()
-        ),
+        "answerable": float(said.max() if again else said[best]),
         "names missing": float(_names_missing(features)),
         "value missing": float(bool(lacks)),
     }

@@ -2,9 +2,8 @@
 
     python training/reader/fit_latest.py --corpora build/series
 
-`series.jsonl.gz` has 140 sets of dated documents with questions (STATE.md), written for this by
-seven sessions that knew nothing of the program. Two sets stand in one corpus. The weights are those
-of a softmax over a question's sentences, of which those answer that have the words of an answer.
+The sets are those of `series`. The weights are those of a softmax over a question's sentences, of
+which those answer that have the words of an answer.
 Each question counts twice: as all readers read it, and without the larger one. Printed is how many
 answers lead with weights that were fitted on the sets of the other sessions; what is written,
 `ranking` of `fitted.json`, is fitted on all. It takes an hour and a half on one core.
@@ -12,43 +11,36 @@ answers lead with weights that were fitted on the sets of the other sessions; wh
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import click
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import logsumexp
+from series import TOGETHER, Asked, asked_of_sets
 
-from benchmarks.folders.steps import evidence_of
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.fitted import FITTED, FITTED_FILE
 from generator.extractive.latest import document_days
 from generator.extractive.ranking import ranking_features, sentence_scores
-from generator.request import AskRequest
-from rag_app.corpus.corpus import Corpus
-from rag_app.progress import track
 
-SETS = Path(__file__).parent / "series.jsonl.gz"
 BY_HAND = ("after",)  # no question of the sets tells
 NAMES = [name for name in FITTED.ranking if name not in BY_HAND]
-TOGETHER = 2  # sets in a corpus
 _RIDGE, _SCORE = 0.002, 0.7  # towards the score alone
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Row:
     """A question of a set, as some readers read it.
 
     Attributes:
         author: Of the set.
-        kind: R revised, S like it but not revised, H what was so before, P other words, D direct.
+        kind: As of `Asked`; no near miss.
         values: (n, m) of each sentence, by `NAMES`.
         answers: (n,) whether it has the words of an answer.
     """
@@ -69,10 +61,12 @@ class Asked:
 @click.option("--write", is_flag=True, help="Into fitted.json.")
 def main(corpora: Path, most: int | None, write: bool) -> None:
     """Ask all questions, fit, print and write."""
-    with gzip.open(SETS, "rt", encoding="utf-8") as file:
-        sets = [json.loads(line) for line in file][:most]
-    pairs = [sets[at : at + TOGETHER] for at in range(0, len(sets), TOGETHER)]
-    rows = [row for pair in pairs for row in _rows(pair, corpora / pair[0]["title"])]
+    rows = [
+        _row(one, each)
+        for one in asked_of_sets(corpora, most)
+        if one.answers
+        for each in ([one.features] if one.is_read_once else [one.features, one.features.usual])
+    ]
     authors = sorted({one.author for one in rows})
     others = {name: [one for one in rows if one.author != name] for name in authors}
     fitted = {name: fit(some or rows) for name, some in others.items()}
@@ -87,34 +81,14 @@ def main(corpora: Path, most: int | None, write: bool) -> None:
         FITTED_FILE.write_text(json.dumps(every, indent=2) + "\n", encoding="utf-8")
 
 
-def _rows(pair: Sequence[dict[str, Any]], folder: Path) -> Iterator[Asked]:
-    """The questions of some sets that stand in one corpus; each set in a folder of its own."""
-    with Corpus(folder / "corpus") as corpus:
-        for each in pair:
-            files = folder / "files" / each["title"]
-            files.mkdir(parents=True, exist_ok=True)
-            for one in each["documents"]:
-                name = one["name"].replace("/", "-").removesuffix(".txt")
-                (files / f"{name}.txt").write_text(one["text"], encoding="utf-8")
-        corpus.add([folder / "files"])
-        asked = [(each["title"], one) for each in pair for one in each["questions"]]
-        with track([one for one in asked if one[1]["answers"]], doing=folder.name) as questions:
-            for title, one in questions:
-                features = evidence_of(corpus, AskRequest(one["question"]))
-                if features is not None and features.is_read:
-                    yield _asked(title[0], one, features)
-                    if features.usual is not features:
-                        yield _asked(title[0], one, features.usual)
-
-
-def _asked(author: str, question: dict[str, Any], features: SentenceFeatures) -> Asked:
+def _row(asked: Asked, features: SentenceFeatures) -> Row:
     scores = sentence_scores(features)
     days = document_days({one.document.id: one.document for one in features.sentences})
     found = {"score": scores, **ranking_features(features, scores, days)}
     kept = np.isfinite(scores)
-    answers = [_has(question["answers"], one.text) for one in features.sentences]
+    answers = [_has(asked.answers, one.text) for one in features.sentences]
     values = np.stack([found[name][kept] for name in NAMES], axis=1).astype(np.float64)
-    return Asked(author, question["kind"], values, np.array(answers, bool)[kept])
+    return Row(asked.author, asked.kind, values, np.array(answers, bool)[kept])
 
 
 def _has(answers: Sequence[str], text: str) -> bool:
@@ -123,7 +97,7 @@ def _has(answers: Sequence[str], text: str) -> bool:
     return any(re.search(rf"(?<!\w){re.escape(one.lower())}(?!\w)", flat) for one in answers)
 
 
-def fit(rows: Sequence[Asked]) -> NDArray[np.float64]:
+def fit(rows: Sequence[Row]) -> NDArray[np.float64]:
     """(m,) weights by `NAMES`, of the questions that some sentence answers."""
     some = [one for one in rows if one.answers.any()]
     near = np.array([_SCORE if name == "score" else 0.0 for name in NAMES])

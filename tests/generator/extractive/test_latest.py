@@ -83,6 +83,17 @@ def test_how_far_on_is_told_within_a_document(embed: Embed) -> None:
     assert not found["later"].any()
 
 
+def test_what_is_said_after_a_month_that_is_asked_about_is_told(embed: Embed) -> None:
+    features = features_of("When was the launch planned for in March?", embed, meetings())
+    found = latest_features(features, np.zeros(3, np.float32), days_of(features))
+    assert found["after"].tolist() == [0.0, 0.0, 0.0]  # the last of them names March
+    told = [replace(one, text=one.text.replace("thirtieth of March", "last")) for one in meetings()]
+    features = features_of("When was the launch planned for in March?", embed, told)
+    found = latest_features(features, np.zeros(3, np.float32), days_of(features))
+    assert found["after"].tolist() == [0.0, 0.0, 1.0]
+    np.testing.assert_allclose(found["later"][:2], [-0.5, 0.5], atol=1e-6)
+
+
 def test_a_later_sentence_on_another_matter_does_not_lead(embed: Embed) -> None:
     other = replace(prose("Lunch is now at noon.", name="later"), occasion=Occasion("2026-06-01"))
     features = features_of("When is the launch?", embed, [*meetings(), other])
