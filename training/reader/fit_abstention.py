@@ -77,7 +77,8 @@ def main(
     rows = [row for name in folders for row in _rows(name, folders, corpora, again=again)]
     fitted_on = rows if series is None else list(_rows_of_sets(series, sets))
     authors = {one.folder for one in fitted_on}
-    fitted = {name: fit([one for one in fitted_on if one.folder != name]) for name in authors}
+    others = {name: [one for one in fitted_on if one.folder != name] for name in authors}
+    fitted = {name: fit(some or fitted_on) for name, some in others.items()}
     _print(fitted_on, [probability(one, fitted[one.folder]) for one in fitted_on])
     weights = fit(fitted_on)
     if again:
@@ -183,7 +184,9 @@ def _print(rows: list[Row], likely: list[float]) -> None:
     for share in WITHHELD:
         least = float(np.quantile(good, share))
         kinds = {
-            kind: round(100 * float(np.mean(each < least)), 1) for kind, each in by_kind.items()
+            kind: round(100 * float(np.mean(each < least)), 1)
+            for kind, each in by_kind.items()
+            if len(each)
         }
         click.echo(f"below {least:.3f}, in %: {kinds}")
 
