@@ -61,9 +61,17 @@ class SecondReader:
         """
         return self.read_again(question, sentences, self.first.read(question, sentences))
 
-    def read_again(self, question: str, sentences: Sequence[Sentence], first: Reading) -> Reading:
-        """As `read`, where the packaged reader has read already."""
-        both = joint(first, self.second.read(question, sentences, only=best_of(first, _BEST)))
+    def read_again(
+        self,
+        question: str,
+        sentences: Sequence[Sentence],
+        first: Reading,
+        *,
+        every: bool = False,
+    ) -> Reading:
+        """As `read`, where the packaged reader has read already; every sentence, or the best."""
+        only = None if every else best_of(first, _BEST)
+        both = joint(first, self.second.read(question, sentences, only=only))
         return replace(both, reader=self.described)
 
 

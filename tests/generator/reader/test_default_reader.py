@@ -15,7 +15,7 @@ from generator.generator import Generator
 from generator.parts import Parts, models_digest
 from generator.reader.default_reader import DefaultReader, is_english, is_sure
 from generator.reader.reading import Reader, Reading
-from generator.reader.second_reader import SecondReader
+from generator.reader.second_reader import SecondReader, joint
 from generator.request import AskRequest, Retrieval
 from generator.settings import GeneratorSettings
 from indexing.documents import Document
@@ -104,10 +104,17 @@ def test_nothing_is_read_of_nothing() -> None:
 
 
 @pytest.mark.parametrize("question", [GERMAN, ENGLISH])
-def test_what_is_german_is_read_by_both(question: str) -> None:
-    reading = reader().read(question, evidence(MINUTES))
-    both = SecondReader(MULTILINGUAL_ENCODER).read(question, evidence(MINUTES))
-    assert same(reading, both)
+def test_every_sentence_of_german_is_read_by_both(question: str) -> None:
+    days = [
+        f"Am {day}.{month}. zahlten alle bar." for month in range(1, 13) for day in range(1, 29)
+    ]
+    long = prose(" ".join(days), name="fahrten")
+    sentences = evidence(MINUTES, long)
+    reading = reader().read(question, sentences)
+    both = SecondReader(MULTILINGUAL_ENCODER)
+    expected = joint(both.first.read(question, sentences), both.second.read(question, sentences))
+    assert same(reading, expected)
+    assert not same(reading, both.read(question, sentences)), "the best alone were read again"
     assert reading.reader.startswith(f"packaged, then {MULTILINGUAL_ENCODER}")
 
 
