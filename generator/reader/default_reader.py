@@ -11,18 +11,16 @@ that are answered, and four fifths of the near misses, of which 56 % are then wi
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from threading import Lock
 
 from generator.evidence import Sentence
 from generator.reader.reading import Reader, Reading
-from generator.reader.second_reader import SecondReader
+from generator.reader.second_reader import SecondReader, is_english
 from indexing.errors import UnsupportedModel
 from indexing.message import Notify
 from indexing.models.files import MULTILINGUAL_ENCODER
-from indexing.text.language import ENGLISH, LANGUAGES, language_of, language_of_question
 
 _SURE = 2.0  # logit of the best sentence from which one reading is enough
 
@@ -51,14 +49,13 @@ class DefaultReader:
             MissingDependency: The default encoder is not installed.
         """
         first = self.first.read(question, sentences)
-        english = is_english(question, sentences)
-        if english and is_sure(first):
+        if is_english(question, sentences) and is_sure(first):
             return first
         with self._loading:
             second = self._load()
         if second is None:
             return replace(first, reader=f"packaged alone ({self._failure})")
-        return second.read_again(question, sentences, first, every=not english)
+        return second.read_again(question, sentences, first)
 
     def _load(self) -> SecondReader | None:
         """The reader of two models, at the first question that needs it; None where it fails."""
@@ -78,10 +75,3 @@ class DefaultReader:
 def is_sure(reading: Reading) -> bool:
     """Whether some sentence answers by all that a reader says, or there is none."""
     return not len(reading.relevance) or float(reading.relevance.max()) >= _SURE
-
-
-def is_english(question: str, sentences: Sequence[Sentence]) -> bool:
-    """Whether a question and most of its evidence are in English."""
-    spoken = Counter(language_of(each.document.text) for each in sentences)
-    languages = [language for language, _ in spoken.most_common()] or [ENGLISH]
-    return languages[0] == ENGLISH == language_of_question(question, [*languages, *LANGUAGES])

@@ -13,10 +13,10 @@ from dataclasses import replace
 from functools import cached_property
 
 from generator.evidence import Sentence
-from generator.reader.default_reader import DefaultReader, is_english
+from generator.reader.default_reader import DefaultReader
 from generator.reader.inputs import LARGE_WEIGHTS
 from generator.reader.reading import AnyReader, Reader, Reading, reader_graph
-from generator.reader.second_reader import best_of, joint
+from generator.reader.second_reader import best_of, is_english, joint
 from indexing.errors import UnsupportedModel
 from indexing.message import Notify
 from indexing.models.files import (

@@ -13,9 +13,9 @@ import pytest
 from generator.evidence import Embed, Sentence, evidence_sentences
 from generator.generator import Generator
 from generator.parts import Parts, models_digest
-from generator.reader.default_reader import DefaultReader, is_english, is_sure
+from generator.reader.default_reader import DefaultReader, is_sure
 from generator.reader.reading import Reader, Reading
-from generator.reader.second_reader import SecondReader, joint
+from generator.reader.second_reader import SecondReader, best_of, is_english, joint
 from generator.request import AskRequest, Retrieval
 from generator.settings import GeneratorSettings
 from indexing.documents import Document
@@ -112,9 +112,11 @@ def test_every_sentence_of_german_is_read_by_both(question: str) -> None:
     sentences = evidence(MINUTES, long)
     reading = reader().read(question, sentences)
     both = SecondReader(MULTILINGUAL_ENCODER)
-    expected = joint(both.first.read(question, sentences), both.second.read(question, sentences))
-    assert same(reading, expected)
-    assert not same(reading, both.read(question, sentences)), "the best alone were read again"
+    assert same(reading, both.read(question, sentences))
+    first = both.first.read(question, sentences)
+    assert same(reading, joint(first, both.second.read(question, sentences)))
+    some = both.second.read(question, sentences, only=best_of(first, 5))
+    assert not same(reading, joint(first, some)), "the best alone were read again"
     assert reading.reader.startswith(f"packaged, then {MULTILINGUAL_ENCODER}")
 
 
