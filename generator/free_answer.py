@@ -22,7 +22,7 @@ from generator.evidence import Embed, Evidence, Span
 from generator.evidence_budget import choose_budget, passage_tokens
 from generator.extractive.evidence_order import best_stretches
 from generator.extractive.features import SentenceFeatures
-from generator.extractive.selector import select_quotes
+from generator.extractive.quotes.selector import select_quotes
 from generator.lm.any_model import AnyModel
 from generator.lm.causal_lm import CausalModel
 from generator.lm.gguf.llama_cpp import LlamaCppModel

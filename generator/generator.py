@@ -38,8 +38,8 @@ from generator.extractive.features import SentenceFeatures, WordVectors
 from generator.extractive.fitted import FITTED
 from generator.extractive.latest import document_days, with_days
 from generator.extractive.question.moment import question_to_read
-from generator.extractive.quote_length import QuoteLength
-from generator.extractive.selector import (
+from generator.extractive.quotes.quote_length import QuoteLength
+from generator.extractive.quotes.selector import (
     closest_quotes,
     select_quotes,
 )

@@ -10,7 +10,7 @@ from generator.answer_form import NO_WORDS, QUOTE_A_LINE, WORDS_ONLY
 from generator.draft import Draft
 from generator.evidence import Sentence
 from generator.extractive.features import SentenceFeatures
-from generator.extractive.selector import build_citation, format_quote
+from generator.extractive.quotes.selector import build_citation, format_quote
 from generator.extractive.short_answer import short_answer
 
 

@@ -8,7 +8,7 @@ from generator.answer import UNITS, EvidenceUnit, Mode
 from generator.decoding.base import DecodingLimits, MarginalSettings
 from generator.evidence_budget import PASSAGE_TOKENS, EvidenceBudget
 from generator.extractive.conformal import check_share
-from generator.extractive.quote_length import QuoteLength
+from generator.extractive.quotes.quote_length import QuoteLength
 from generator.lm.language_model import needs_internals
 from generator.lm.ms_poe_policy import MS_POE
 from generator.lm.sampling import Sampling

@@ -3,11 +3,12 @@
 The probability that they do is a logistic function of four numbers: the scores of all sentences
 together, as what is answered is mostly told of more than once, and a question that only looks so
 has one sentence that looks like it; the reader's logit that the stretch around the first one
-answers; how many names and numbers of the question none of the documents has; and whether it lacks
+answers; how many months and numbers of the question none of the documents has; and whether it lacks
 the kind of value that is asked for, such as an amount or a time of day. Without a reader it is one
 of how well the sentence fits that fits best: its cosine with the question, plus half of how much of
 what the question is about occurs in it or right beside it, in these words or in similar ones, or is
-the name of who says it. Either way it falls to nothing where none fits.
+the name of who says it. Either way it falls to nothing where none fits. A name that no document has
+does not count: hardly any near miss has one, and a name may be misspelled.
 
 Where a larger reader has read the best sentences again, the second is the greatest that all readers
 together say of a stretch. The first two are fitted on the folders of strangers to develop on
@@ -31,18 +32,15 @@ from generator.extractive.ranking import Weights, sentence_scores
 from generator.numbers import tokenize
 from indexing.documents import Document
 from indexing.text.days.stated_date import MONTH_NUMBERS
-from indexing.text.language import LANGUAGES
 from indexing.text.terms import topic_words, words
 
 _COVERAGE = 0.5
 _UNRELATED, _UNREAD = 0.35, 0.52  # with a reader and without; docs/notebook/experiments.md
 _SOFT = 0.02
-_ALIKE = 0.8  # likeness of a misspelled name and what it may be
 _SCALE = 2.0  # of scores, in which they count together
 _OTHERS = 80  # sentences beside the best one, usually
-_NAME = re.compile(r"(?<!^)\b(?:[A-Z][\w'-]+|\d[\d,.]*\d|\d)\b")  # but for the first word
-
-_TITLED = re.compile(r"(?<=Frau )[^\W\d][\w-]+|(?<=Herr )[^\W\d][\w-]+|\d[\d,.]*\d|\d")
+_MONTHS = "|".join(map(str.capitalize, MONTH_NUMBERS))
+_DATED = re.compile(rf"(?<!^)\b(?:{_MONTHS}|\d[\d,.]*\d|\d)\b")  # no month is the first word
 
 
 def answer_probability(features: SentenceFeatures) -> float:
@@ -100,7 +98,7 @@ def answer_features(features: SentenceFeatures, weights: Weights | None = None) 
     return {
         "scores": _together(scores[np.isfinite(scores)]),
         "answerable": float(said.max() if again else said[best]),
-        "names missing": float(_names_missing(features)),
+        "dates missing": float(_dates_missing(features)),
         "value missing": float(bool(lacks)),
     }
 
@@ -115,41 +113,30 @@ def _together(scores: Vectors) -> float:
     return float(scores.max()) + _SCALE * math.log1p(others)
 
 
-def _names_missing(features: SentenceFeatures) -> int:
-    """How many names and numbers of the question no document has that sentences were read of.
+def _dates_missing(features: SentenceFeatures) -> int:
+    """How many months and numbers of the question no document has that sentences were read of.
 
-    Where every noun has a capital, as in German, only those count as names that follow a title. A
-    misspelled name is there if what it may be is, a number in words too, a month in a date.
+    A number may be in words, a month in a date.
     """
-    capitals = LANGUAGES[features.language].capitalised_nouns
-    found = (_TITLED if capitals else _NAME).findall(features.question)
-    names = [name.lower().removesuffix("'s") for name in found]
-    topic = topic_words(features.query, features.language)
-    known = {
-        word for word, best in zip(topic, _best_likeness(features), strict=True) if best >= _ALIKE
-    }
+    missing = {*_DATED.findall(features.question)}
     for document in {one.document.id: one.document for one in features.sentences}.values():
-        known |= _named(document, {*names} - known)
-    missing = [name for name in names if name not in known]
+        missing -= _told(document, missing)
     read = " ".join(one.read for one in features.sentences) if missing else ""
     numbers = {one.norm for one in tokenize(read)}
-    return sum(name.replace(",", "") not in numbers for name in missing)
+    return sum(each.replace(",", "") not in numbers for each in missing)
 
 
-def _named(document: Document, names: Iterable[str]) -> set[str]:
-    """Those of some names that a document has, months also in its dates."""
-    text = f"{document.title} {document.text} {' '.join(document.speakers)}".lower()
+def _told(document: Document, dated: Iterable[str]) -> set[str]:
+    """Those of some months and numbers that a document has."""
+    text = f"{document.title} {document.text}"
     found = set()
-    for name in names:
-        number = MONTH_NUMBERS.get(name)
-        dated = re.compile(rf"-0?{number}-|[./ ]0?{number}[./]") if number else None
-        day = document.occasion.day[5:7] == f"{number:02d}" if number else False
-        whole = rf"(?<!\w){re.escape(name)}" + (r"(?!\w)" if name[-1].isdigit() else "")
-        if day or re.search(whole, text) or (dated and dated.search(text)):
-            found.add(name)
+    for one in dated:
+        number = MONTH_NUMBERS.get(one.lower())
+        spelled = re.escape(one) if number is None else rf"(?i:{one})"
+        forms = [rf"(?<!\w){spelled}" + (r"(?!\w)" if number is None else "")]
+        if number is not None:
+            forms.append(rf"-0?{number}-|[./ ]0?{number}[./]")
+        day = number is not None and document.occasion.day[5:7] == f"{number:02d}"
+        if day or re.search("|".join(forms), text):
+            found.add(one)
     return found
-
-
-def _best_likeness(features: SentenceFeatures) -> Vectors:
-    """(m,) of each word of the question, how like it the likest word of any sentence is."""
-    return np.asarray(features.word_similarity.max(axis=0, initial=0.0), np.float32)

@@ -38,6 +38,7 @@ from generator.extractive.named_document import titles_named
 from generator.extractive.non_prose import names_only, non_prose
 from generator.extractive.question.answer_slot import asked_slot, fills
 from generator.extractive.question.answer_type import AnswerType, classify_question, has_answer_type
+from generator.extractive.question.asks_for_several import asks_for_several
 from generator.extractive.question.moment import asked_moment
 from generator.extractive.table_rows import row_scores
 from indexing.text.terms import content_stems
@@ -282,14 +283,6 @@ def _names(question: str, speaker: str, speakers: Iterable[str]) -> bool:
     return any(sum(part in other.split() for other in speakers) == 1 for part in parts)
 
 
-_ASKS_FOR_SEVERAL = re.compile(
-    r"^\W*(?:(?:and|und|from|in|on|with|for) )?(?:which|what) (?:\w+ ){0,2}?"
-    r"(?!(?:is|was|does|has|his|its|this|us|as)\b)\w+s\b(?! (?:is|was|does|has)\b)"
-    r"|\bwho (?:all|goes|go|are|were|came)\b|\bwhat are\b|\bwas sind\b"
-    r"|^\W*welche \w+(?:e|en|er|s)\b"
-    r"|\b(?:which|what|welche) (?:two|three|four|five|six|zwei|drei|vier|fünf|sechs)\b",
-    re.IGNORECASE,
-)
 _ITEM = r"[^,;:|]{2,60}"
 _LISTED = re.compile(
     rf"(?:{_ITEM}[,;] ){{2,}}|: {_ITEM}, {_ITEM}|, {_ITEM},? (?:and|und) ", re.IGNORECASE
@@ -302,6 +295,6 @@ def enumerates(features: SentenceFeatures) -> Vectors:
     "Which drugs are kept in the cabinet?" is answered by "Methadone, fentanyl, pethidine.", in
     which neither encoder nor reader sees much.
     """
-    if not _ASKS_FOR_SEVERAL.search(features.question):
+    if not asks_for_several(features.question):
         return np.zeros(len(features.sentences), np.float32)
     return np.array([bool(_LISTED.search(one.read)) for one in features.sentences], np.float32)

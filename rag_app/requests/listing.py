@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from generator.answer import AnswerReady, ContextEntry, Event
 from generator.draft import Draft
 from generator.evidence import Sentence, Span, evidence_sentences
-from generator.extractive.selector import build_citation
+from generator.extractive.quotes.selector import build_citation
 from generator.lm.calibration_record import AnswerMode
 from generator.prompt.ledger import count_words
 from generator.request import AskRequest

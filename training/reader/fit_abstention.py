@@ -3,10 +3,9 @@
     python training/reader/fit_abstention.py --corpora build/corpora
 
 Its questions, those of them that nothing answers, and of each folder some questions of the others:
-written by people who had other documents before them. What the reader says is fitted; a name that
-is missing and a value that is missing keep their weights by hand, as whoever writes a near miss
-takes its names from the text. Printed are figures of weights that were fitted on the other folders;
-what is written, `fitted.json`, is fitted on all.
+written by people who had other documents before them. What the reader says is fitted; dates and
+values that are missing keep their weights by hand. Printed are figures of weights that were fitted
+on the other folders; what is written, `fitted.json`, is fitted on all.
 
     python training/reader/fit_abstention.py --corpora build/corpora --series build/series
 
@@ -39,7 +38,7 @@ from rag_app.corpus.corpus import Corpus
 from rag_app.progress import track
 
 READ = ("scores", "answerable")
-BY_HAND = {"names missing": -1.2, "value missing": -0.653}
+BY_HAND = {"dates missing": -1.2, "value missing": -0.653}
 FOREIGN, FOREIGN_WEIGHT = 15, 0.3  # questions of other folders, asked of each; of the weight of one
 WITHHELD = (0.04, 0.05, 0.06)  # of the answerable questions
 _WRONGLY = 0.041  # of the answerable questions, as without a larger reader

@@ -77,15 +77,20 @@ def test_of_a_larger_reader_the_greatest_that_is_said_of_a_stretch_counts(embed:
     np.testing.assert_allclose(answer_probability(larger), likely, rtol=1e-6)
 
 
-def test_names_that_are_nowhere_near_are_counted(embed: Embed) -> None:
-    at_home = answer_features(features("When does the ferry of Ben sail in March?", embed))
-    abroad = answer_features(features("When does the ferry of Zanzibar sail in 1911?", embed))
-    assert (at_home["names missing"], abroad["names missing"]) == (0, 2)
-
-
-def test_a_number_in_words_is_not_missing(embed: Embed) -> None:
-    values = answer_features(features("Which ferry sails at 9 and costs 4711 euros?", embed))
-    assert values["names missing"] == 1
+@pytest.mark.parametrize(
+    ("question", "missing"),
+    [
+        ("When does the ferry of Ben sail in March?", 0),
+        ("When does the ferry of Zanzibar sail in March?", 0),  # a name may be misspelled
+        ("When does the ferry sail in November 1911?", 2),
+        ("Which ferry sails at 9 and costs 4711 euros?", 1),  # "nine" stands there
+        ("May we sail?", 0),
+    ],
+)
+def test_months_and_numbers_that_no_document_has_are_counted(
+    question: str, missing: int, embed: Embed
+) -> None:
+    assert answer_features(features(question, embed))["dates missing"] == missing
 
 
 def test_nothing_is_likely_where_no_sentence_fits(embed: Embed) -> None:

@@ -16,8 +16,8 @@ from generator.extractive.latest import (
     statements,
     with_days,
 )
-from generator.extractive.quote_length import QuoteLength
-from generator.extractive.selector import select_quotes
+from generator.extractive.quotes.quote_length import QuoteLength
+from generator.extractive.quotes.selector import select_quotes
 from indexing.documents import Document, Occasion, Page
 from tests.generator.conftest import prose, span
 

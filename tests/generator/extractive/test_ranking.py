@@ -137,7 +137,7 @@ LISTS = [False, False, True, True, False]
         ("What are you not allowed to do?", True),
         ("Welche Hunde sind erlaubt?", True),
         ("Which five savings were on the list?", True),
-        ("What is in the boat?", False),
+        ("What is the boat for?", False),
         ("Which bus is late?", False),
         ("What does this cost?", False),
         ("Who leads the club?", False),

@@ -12,8 +12,8 @@ import pytest
 from generator.answer import Citation
 from generator.evidence import Embed, Sentence, evidence_sentences
 from generator.extractive.features import SentenceFeatures, WordVectors
-from generator.extractive.quote_length import QuoteLength
-from generator.extractive.selector import build_citation, format_quote, select_quotes
+from generator.extractive.quotes.quote_length import QuoteLength
+from generator.extractive.quotes.selector import build_citation, format_quote, select_quotes
 from generator.extractive.short_answer import candidates, is_in_another_unit, short_answer
 from generator.reader.reading import Reader, Reading, Words
 from tests.generator.conftest import span, transcript

@@ -17,6 +17,6 @@ class QuoteLength:
         enough: Sentences are taken until one of them answers with this probability, 0 to 1.
     """
 
-    quotes: int = 5
-    words: int = 90
+    quotes: int = 6
+    words: int = 120
     enough: float = FITTED.enough

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from generator.evidence import Embed, Sentence, Span, evidence_sentences
 from generator.extractive.features import SentenceFeatures, WordVectors
-from generator.extractive.quote_length import QuoteLength
-from generator.extractive.ranking import answer_scores
-from generator.extractive.selector import (
+from generator.extractive.quotes.quote_length import QuoteLength
+from generator.extractive.quotes.selector import (
     build_citation,
     closest_quotes,
     format_quote,
     select_quotes,
 )
+from generator.extractive.ranking import answer_scores
 from tests.generator.conftest import prose, span, transcript
 
 MEETING = transcript(

@@ -17,8 +17,10 @@ from generator.answer import Citation
 from generator.evidence import Sentence
 from generator.extractive.features import SentenceFeatures
 from generator.extractive.latest import adds_nothing
+from generator.extractive.question.asks_for_several import asks_for_several
 from generator.extractive.question.two_questions import asks_twice
-from generator.extractive.quote_length import QuoteLength
+from generator.extractive.quotes.quote_length import QuoteLength
+from generator.extractive.quotes.whole_list import whole_list
 from generator.extractive.ranking import Ranking, answer_scores, probabilities
 from generator.extractive.table_rows import named_rows
 from indexing.text.tables import is_row
@@ -26,6 +28,7 @@ from indexing.text.tables import is_row
 _LEAST_WORDS = 25  # of the first quote, where there are as many: "It's the ninth." says little
 _LIST_WORDS = 60  # of one that ends with a colon, and goes on with a list
 _ITEM = re.compile(r"[-*+\u2022\u2013]|\(?(?:\d{1,2}|[a-z])[.)]")
+_LISTS = 2  # quotes that are made longer to the whole list where several things are asked for
 _SLACK = 1.15  # how far the last sentence may cross the length
 
 
@@ -50,7 +53,10 @@ def select_quotes(features: SentenceFeatures, *, length: QuoteLength) -> list[Se
     quotes.sort(key=rank)
     when = [(sentences[i], told.late[i]) for i in selection if i in told.late]
     quotes = _by_time(quotes, when, course=told.course)
-    return [_with_what_follows(one, sentences) for one in quotes[:1]] + quotes[1:]
+    quotes = [_with_what_follows(one, sentences) for one in quotes[:1]] + quotes[1:]
+    if asks_for_several(features.question):
+        quotes = _apart([*map(whole_list, quotes[:_LISTS]), *quotes[_LISTS:]])
+    return quotes
 
 
 def _choose(
@@ -90,6 +96,15 @@ def _choose(
         texts.add(text)
         words += size
     return selection
+
+
+def _apart(quotes: Iterable[Sentence]) -> list[Sentence]:
+    """Quotes without those that begin in one before them."""
+    kept: list[Sentence] = []
+    for quote in quotes:
+        if not any(next(_within(one, [quote]), None) for one in kept):
+            kept.append(quote)
+    return kept
 
 
 def _by_time(

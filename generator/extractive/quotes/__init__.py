@@ -1,0 +1,1 @@
+"""Ranked sentences in, the quotes of an answer out."""
