@@ -10,12 +10,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
+from generator.extractive.question.two_questions import asks_twice
 from indexing.text.days.stated_date import MONTH, MONTH_NUMBERS
 
 _ONCE = re.compile(
-    r"\b(?:originally|(?:at|the|was) first|initial(?:ly)?|previous(?:ly)?|earlier|earliest"
-    r"|former(?:ly)?|used to|old|before|back then|until now|no longer"
-    r"|at the (?:kick-?off|beginning|start|time|outset)|to (?:begin|start) with"
+    r"\b(?:originally|(?:at|the|was) first|first (?:\w+ed|meant|said|set)|initial(?:ly)?"
+    r"|previous(?:ly)?|earlier|earliest|former(?:ly)?|used to|old|before|back then|until now"
+    r"|no longer|at the (?:kick-?off|beginning|start|time|outset)|to (?:begin|start) with"
     r"|ursprünglich\w*|zuerst|zunächst|anfangs|früher\w*|vorher|bisher\w*|damals|ehemalig\w*)\b",
     re.IGNORECASE,
 )
@@ -23,6 +24,12 @@ _COURSE = re.compile(
     r"\b(?:how|in what way)\b.* (?:chang|develop|mov|evol|shift|alter|vari|progress)(?:e[ds]?|ed)\b"
     r"|\bwhat (?:changes|changed)\b|\bwhich changes\b|\bover time\b|\bhistory of\b"
     r"|\bwie\b.*\b(?:ver|ge)ändert\b|\bwie\b.*\bentwickelt\b|\bim lauf der zeit\b",
+    re.IGNORECASE,
+)
+_IN_THE_END = re.compile(
+    r"\b(?:now|today|currently|in the end|eventually|finally|really|actually|this time|second time"
+    r"|jetzt|heute|inzwischen|mittlerweile|am ende|letztlich|schlie(?:ß|ss)lich|tatsächlich"
+    r"|wirklich)\b",
     re.IGNORECASE,
 )
 _THEN = re.compile(
@@ -41,7 +48,7 @@ class Moment:
 
     Attributes:
         kind: "now" for the latest word, "once" for an earlier one, "then" for that of a month,
-            "course" for all of them.
+            "course" for all of them, or for the first and the last.
         month: In ISO 8601; "" where none is named.
         words: The month as the question has it.
     """
@@ -57,7 +64,7 @@ def asked_moment(question: str, days: Collection[str]) -> Moment:
     A month is that of the documents where these are of it or of later ones: what was so in it, as
     far as was known ("What was the budget in October?"), not what happened in it.
     """
-    if _COURSE.search(question):
+    if _COURSE.search(question) or _asks_for_both(question):
         return Moment("course")
     if (named := _THEN.search(question)) and _STATE.search(question):
         number, dated = MONTH_NUMBERS[named["month"].lower()], sorted(filter(None, days))
@@ -67,6 +74,12 @@ def asked_moment(question: str, days: Collection[str]) -> Moment:
         if known:
             return Moment("then", max(known), named["month"])
     return Moment("once" if _ONCE.search(question) else "now")
+
+
+def _asks_for_both(question: str) -> bool:
+    """Whether two things are asked for: what was so once, and what came of it."""
+    once = _ONCE.search(question) or _THEN.search(question)
+    return bool(once and _IN_THE_END.search(question)) and asks_twice(question)
 
 
 _DATE_OF = re.compile(

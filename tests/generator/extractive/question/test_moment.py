@@ -24,6 +24,10 @@ DAYS = ("2025-09-08", "", "2025-11", "2026-02-12")
         ("How did the budget change?", "course", ""),
         ("Wie hat sich das Budget verändert?", "course", ""),
         ("What changes were there to the rent?", "course", ""),
+        ("What was the oven first quoted at, and what does it come to now?", "course", ""),
+        ("Wie viele waren anfangs angemeldet und wie viele fahren tatsächlich?", "course", ""),
+        ("When was the gate first meant to open?", "once", ""),
+        ("What is in the box now, and who has the key?", "now", ""),
     ],
 )
 def test_the_moment_that_is_asked_for(question: str, kind: str, month: str) -> None:
