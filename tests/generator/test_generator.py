@@ -136,7 +136,9 @@ def test_below_the_floor_the_model_is_not_asked(embed: Embed, mode: str) -> None
 
 def test_an_abstention_offers_the_closest_passages(quoting: Generator) -> None:
     question = "Which budget of the Zanzibar hospital did Genovia cut?"
-    answer = checked(quoting.stream(AskRequest(question), Retrieval(HITS, LOOKUP)))
+    answer = checked(
+        quoting.stream(AskRequest(question, abstain_below=1.0), Retrieval(HITS, LOOKUP))
+    )
     assert answer.abstained and answer.citations == () and answer.short is None
     assert [each.marker for each in answer.closest] == list(range(1, len(answer.closest) + 1))
     assert 1 <= len(answer.closest) <= 3
