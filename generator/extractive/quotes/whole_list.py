@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from generator.evidence import Sentence
@@ -28,17 +28,19 @@ def whole_list(quote: Sentence) -> Sentence:
     if quote.utterance is not None:
         return quote
     items = next((each for each in _lists(quote.document.text) if _is_in(quote, each)), [])
-    later = [end for _, end in items if end > quote.end]
-    earlier = [start for start, _ in reversed(items) if start < quote.start]
-    for end in later:
-        quote = _if_short(quote, replace(quote, end=end))
-    for start in earlier:
-        quote = _if_short(quote, replace(quote, start=start))
+    later = (replace(quote, end=end) for _, end in items if end > quote.end)
+    quote = _longest(quote, later)
+    earlier = (replace(quote, start=start) for start, _ in reversed(items) if start < quote.start)
+    return _longest(quote, earlier)
+
+
+def _longest(quote: Sentence, longer: Iterable[Sentence]) -> Sentence:
+    """The last of ever longer quotes before one is too long; the quote where the first is."""
+    for one in longer:
+        if len(one.text.split()) > _WORDS:
+            break
+        quote = one
     return quote
-
-
-def _if_short(quote: Sentence, longer: Sentence) -> Sentence:
-    return longer if len(longer.text.split()) <= _WORDS else quote
 
 
 def _is_in(quote: Sentence, items: _List) -> bool:
