@@ -241,25 +241,15 @@ class ContextEntry:
 
 @dataclass(frozen=True, slots=True)
 class ShownPassage:
-    """A passage that had a prompt of its own, and its part in the answer.
+    """A passage that had a prompt of its own, and its part in the answer."""
 
-    Attributes:
-        document: Id of the document; "" for none.
-        title: Its name.
-        start: First character.
-        end: One past the last.
-        prior: p(z|x), from its retrieval score.
-        posterior: p(z|x,y), after the answer; the prior again under RAG-Token.
-        share: Its mean responsibility for the answer's tokens.
-    """
-
-    document: str
+    document: str  # id of the document; "" for none
     title: str
-    start: int
-    end: int
-    prior: float
-    posterior: float
-    share: float
+    start: int  # first character
+    end: int  # one past the last
+    prior: float  # p(z|x), from its retrieval score
+    posterior: float  # p(z|x,y), after the answer; the prior again under RAG-Token
+    share: float  # its mean responsibility for the answer's tokens
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,19 +32,12 @@ NO_WORDS = N_("whole quotes, as no words stand out")
 
 @dataclass(frozen=True, slots=True)
 class AnswerLength:
-    """The limits of an answer.
+    """The limits of an answer."""
 
-    Attributes:
-        quotes: Most quotes of an answer of quotes.
-        words: Most words of them, give or take 15 %.
-        complete: Whether there are as many as that, not only until one is likely to answer.
-        tokens: Most tokens of a generated answer.
-    """
-
-    quotes: int
-    words: int
-    complete: bool
-    tokens: int
+    quotes: int  # most quotes of an answer of quotes
+    words: int  # most words of them, give or take 15 %
+    complete: bool  # whether there are as many as that, not only until one is likely to answer
+    tokens: int  # most tokens of a generated answer
 
 
 LENGTHS: dict[Length, AnswerLength | None] = {

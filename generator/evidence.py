@@ -46,29 +46,17 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence of evidence; in transcripts always of one utterance, label left out.
+    """One sentence of evidence; in transcripts always of one utterance, label left out."""
 
-    Attributes:
-        document: Where it stands.
-        start: First character.
-        end: One past the last.
-        score: The retriever's score for the span around it.
-        utterance: Start of its utterance, or None outside of any.
-        speaker: Who says it.
-        time: Seconds from the start of the recording.
-        columns: Of a row that does not say them, the names of its table's columns.
-        aliases: Other spellings that stand in it, to be read as their names; of rows none.
-    """
-
-    document: Document
-    start: int
-    end: int
-    score: float
-    utterance: int | None = None
-    speaker: str | None = None
-    time: float | None = None
-    columns: tuple[str, ...] = ()
-    aliases: Aliases = NO_ALIASES
+    document: Document  # where it stands
+    start: int  # first character
+    end: int  # one past the last
+    score: float  # the retriever's score for the span around it
+    utterance: int | None = None  # start of its utterance, or None outside of any
+    speaker: str | None = None  # who says it
+    time: float | None = None  # seconds from the start of the recording
+    columns: tuple[str, ...] = ()  # of its table, where the row does not say them
+    aliases: Aliases = NO_ALIASES  # other spellings in it, to be read as their names
 
     @property
     def text(self) -> str:
@@ -121,17 +109,11 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the retriever found.
+    """What the retriever found."""
 
-    Attributes:
-        passages: Best first.
-        whole: Each document from end to end, in the order of the hits.
-        speaker: Part of the name of the only person whose words count; None for everybody's.
-    """
-
-    passages: tuple[Span, ...]
-    whole: tuple[Span, ...]
-    speaker: str | None = None
+    passages: tuple[Span, ...]  # best first
+    whole: tuple[Span, ...]  # each document from end to end, in the order of the hits
+    speaker: str | None = None  # part of the name of the only person whose words count
 
     def best(self, most: int | None = None) -> tuple[Span, ...]:
         """The best passages; of a speaker, only what they say in them."""

@@ -29,17 +29,11 @@ _CACHE_SHARE = 0.5  # of the memory that is free; the rest is for the pass itsel
 
 @dataclass(frozen=True, slots=True)
 class EvidenceBudget:
-    """What one model is shown, and why.
+    """What one model is shown, and why."""
 
-    Attributes:
-        documents: Whether whole documents are shown.
-        tokens: Most tokens of a prompt.
-        reason: For a person to read.
-    """
-
-    documents: bool
-    tokens: int
-    reason: str
+    documents: bool  # whether whole documents are shown
+    tokens: int  # most tokens of a prompt
+    reason: str  # for a person to read
 
     def __str__(self) -> str:
         """In one line."""
@@ -48,11 +42,7 @@ class EvidenceBudget:
 
 
 def choose_budget(
-    unit: EvidenceUnit,
-    model: AnyModel,
-    *,
-    answer: int,
-    most: int | None = None,
+    unit: EvidenceUnit, model: AnyModel, *, answer: int, most: int | None = None
 ) -> EvidenceBudget:
     """What a model is shown.
 

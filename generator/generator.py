@@ -10,28 +10,13 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-from generator.answer import (
-    NOT_SAID,
-    Answer,
-    AnswerReady,
-    Event,
-    EvidenceUnit,
-    Mode,
-)
-from generator.answer_form import (
-    LENGTHS,
-)
+from generator.answer import NOT_SAID, Answer, AnswerReady, Event, EvidenceUnit, Mode
+from generator.answer_form import LENGTHS
 from generator.attribution.named_verifier import NamedVerifier
 from generator.attribution.verifier import AnyVerifier, shipped_verifier
 from generator.draft import Draft
 from generator.engine import load_model
-from generator.evidence import (
-    Embed,
-    Evidence,
-    Sentence,
-    evidence_sentences,
-    gather_evidence,
-)
+from generator.evidence import Embed, Evidence, Sentence, evidence_sentences, gather_evidence
 from generator.extractive.abstention import answer_probability
 from generator.extractive.context.late_chunking import ContextualEncoder
 from generator.extractive.features import SentenceFeatures, WordVectors
@@ -39,10 +24,7 @@ from generator.extractive.fitted import FITTED
 from generator.extractive.latest import document_days, with_days
 from generator.extractive.question.moment import question_to_read
 from generator.extractive.quotes.quote_length import QuoteLength
-from generator.extractive.quotes.selector import (
-    closest_quotes,
-    select_quotes,
-)
+from generator.extractive.quotes.selector import closest_quotes, select_quotes
 from generator.free_answer import FreeAnswer
 from generator.lm.any_model import AnyModel
 from generator.lm.calibration_record import AnswerMode, usual
@@ -316,10 +298,7 @@ class Generator:
         yield draft.text(NOT_SAID)
 
     def _quote(
-        self,
-        draft: Draft,
-        evidence: Evidence,
-        features: SentenceFeatures,
+        self, draft: Draft, evidence: Evidence, features: SentenceFeatures
     ) -> Iterator[Event]:
         passages = evidence.best(self.settings.passages)
         draft.configuration["Ms-PoE"] = "off (no language model is asked)"

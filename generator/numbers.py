@@ -29,19 +29,12 @@ _HYPHEN = "-‐‑–"  # noqa: RUF001
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word or a number.
+    """A word or a number."""
 
-    Attributes:
-        norm: Its normalised form: "12.5", "#2" for second, a stem for a word.
-        text: As written; of a number in words, the first.
-        start: Its first character.
-        end: One past the last.
-    """
-
-    norm: str
-    text: str
-    start: int
-    end: int
+    norm: str  # its normalised form: "12.5", "#2" for second, a stem for a word
+    text: str  # as written; of a number in words, the first
+    start: int  # its first character
+    end: int  # one past the last
 
 
 def tokenize(text: str) -> list[Token]:

@@ -34,36 +34,22 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One way of asking, and what came of it.
+    """One way of asking, and what came of it."""
 
-    Attributes:
-        order: Of the evidence, a key of `ARRANGEMENTS`.
-        positions: How the model read positions.
-        answer: What it answered.
-        agreement: With the usual answer, 0 to 1: of the words, and of what is quoted.
-        changed: Whether it agrees too little, or only one of the two says that nothing is said.
-    """
-
-    order: str
-    positions: str
+    order: str  # of the evidence, a key of `ARRANGEMENTS`
+    positions: str  # how the model read positions
     answer: Answer
-    agreement: float
-    changed: bool
+    agreement: float  # with the usual answer, 0 to 1: of the words, and of what is quoted
+    changed: bool  # whether it agrees too little, or only one of the two says that nothing is said
 
 
 @dataclass(frozen=True, slots=True)
 class PositionCheck:
-    """The usual answer beside the others.
+    """The usual answer beside the others."""
 
-    Attributes:
-        answer: The usual one.
-        variants: The other ways of asking.
-        left_out: What could not be tried, and why.
-    """
-
-    answer: Answer
-    variants: tuple[Variant, ...]
-    left_out: tuple[str, ...] = ()
+    answer: Answer  # the usual one
+    variants: tuple[Variant, ...]  # the other ways of asking
+    left_out: tuple[str, ...] = ()  # what could not be tried, and why
 
     @property
     def agreement(self) -> float:
@@ -148,11 +134,7 @@ def _ways(generator: Generator, usual: Answer) -> list[tuple[str, str | None]]:
 
 
 def _ask_again(
-    generator: Generator,
-    request: AskRequest,
-    retrieval: Retrieval,
-    order: str,
-    ms_poe: str | None,
+    generator: Generator, request: AskRequest, retrieval: Retrieval, order: str, ms_poe: str | None
 ) -> tuple[str, str, Answer]:
     arrangement: str | None = order
     if order == REVERSED:

@@ -121,16 +121,9 @@ def no_picture(_document: str, _key: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """What was retrieved for a request.
+    """What was retrieved for a request."""
 
-    Attributes:
-        hits: Documents with their passages, best first.
-        document: Gives a hit's document by its id.
-        seconds: How long the search took; None where there was none.
-        picture: Gives the data of a figure of a hit's document.
-    """
-
-    hits: Sequence[Hit]
-    document: Lookup
-    seconds: float | None = None
-    picture: PictureLookup = no_picture
+    hits: Sequence[Hit]  # documents with their passages, best first
+    document: Lookup  # gives a hit's document by its id
+    seconds: float | None = None  # how long the search took; None where there was none
+    picture: PictureLookup = no_picture  # gives the data of a figure of a hit's document

@@ -52,17 +52,11 @@ def repetition_penalty(
 
 @dataclass(frozen=True, slots=True)
 class RankedPassages(Share["Ranks"]):
-    """The best passages of one part of a corpus, RANKED at most, best first.
+    """The best passages of one part of a corpus, RANKED at most, best first."""
 
-    Attributes:
-        scores: (p,) finite.
-        documents: (p,) row of each one's document, the same in every part.
-        positions: (p,) of each in its part, where those of a document stand in order.
-    """
-
-    scores: FloatArray
-    documents: IntArray
-    positions: IntArray
+    scores: FloatArray  # (p,) finite
+    documents: IntArray  # (p,) row of each one's document, the same in every part
+    positions: IntArray  # (p,) of each in its part, where those of a document stand in order
 
     @classmethod
     def of(cls, scores: FloatArray, documents: IntArray) -> RankedPassages:
@@ -85,17 +79,11 @@ class RankedPassages(Share["Ranks"]):
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """The ranks of the best passages of a corpus within their documents.
+    """The ranks of the best passages of a corpus within their documents."""
 
-    Attributes:
-        documents: (p,) row of each one's document, ascending.
-        positions: (p,) of each in its part.
-        ranks: (p,) from 0.
-    """
-
-    documents: IntArray
-    positions: IntArray
-    ranks: IntArray
+    documents: IntArray  # (p,) row of each one's document, ascending
+    positions: IntArray  # (p,) of each in its part
+    ranks: IntArray  # (p,) from 0
 
     def penalty(self, documents: IntArray, *, weight: float, deviation: np.float32) -> FloatArray:
         """As `repetition_penalty`, for the passages of one part.

@@ -41,15 +41,10 @@ _AS_IT_IS = Spread(np.float32(0), np.float32(1))
 
 @dataclass(frozen=True)
 class ExactFeatures:
-    """The features of a ranking that are not dense, of all documents and passages.
-
-    Attributes:
-        features: Of one query.
-        ranking: Which of them count.
-    """
+    """The features of a ranking that are not dense, of all documents and passages."""
 
     features: Features
-    ranking: Ranking
+    ranking: Ranking  # which of them count
 
     def look_up_words(self) -> None:
         """Do what all else rests on."""
@@ -285,30 +280,19 @@ class ExactFeatures:
 
 @dataclass(frozen=True)
 class _Words:
-    """What stems give.
+    """What stems give."""
 
-    Attributes:
-        stems: (size,) BM25 of the whole query, in a row with empty places.
-        best: For each sentence, (documents,) the best passage of each by feature.
-    """
-
-    stems: FloatArray
-    best: list[dict[SentenceMax, FloatArray]]
+    stems: FloatArray  # (size,) BM25 of the whole query, in a row with empty places
+    best: list[dict[SentenceMax, FloatArray]]  # by sentence, (documents,) the best passage
 
 
 @dataclass(frozen=True)
 class _Sums:
-    """Of features over the passages that count.
+    """Of features over the passages that count."""
 
-    Attributes:
-        products: (f, f) sums of the products of each two.
-        by_document: (f, documents) sums over the passages of each document.
-        lengths: (documents,) how many these are.
-    """
-
-    products: DoubleArray
-    by_document: FloatArray
-    lengths: DoubleArray
+    products: DoubleArray  # (f, f) sums of the products of each two
+    by_document: FloatArray  # (f, documents) sums over the passages of each document
+    lengths: DoubleArray  # (documents,) how many these are
 
     @cached_property
     def count(self) -> int:

@@ -52,28 +52,18 @@ Signal = Literal["dense", "stems", "pairs"]
 
 @dataclass(frozen=True, slots=True)
 class WholeQuery:
-    """(passages,) a signal for the whole query.
-
-    Attributes:
-        signal: Which.
-        reach: Each passage gets the mean with so many neighbours on either side.
-    """
+    """(passages,) a signal for the whole query."""
 
     signal: Signal
-    reach: int = 0
+    reach: int = 0  # each passage gets the mean with so many neighbours on either side
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceMax:
-    """(documents,) late interaction: a signal for each sentence, its best passage, summed.
-
-    Attributes:
-        signal: Which.
-        reach: As in `WholeQuery`.
-    """
+    """(documents,) late interaction: a signal for each sentence, its best passage, summed."""
 
     signal: Signal
-    reach: int = 0
+    reach: int = 0  # as in `WholeQuery`
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +94,7 @@ DOCUMENT_FEATURES: Mapping[str, SentenceMax | Computed] = {
     "bigram_document": Computed(
         lambda f: f.words.document_pairs.score(f.terms(f.query.text).pairs)
     ),
-    "speakers": Computed(
-        lambda f: f.documents_of_speakers,
-        standardised=False,
-    ),
+    "speakers": Computed(lambda f: f.documents_of_speakers, standardised=False),
 }
 
 PASSAGE_FEATURES: Mapping[str, WholeQuery | Computed] = {
@@ -141,23 +128,14 @@ def by_sentence(names: Iterable[str]) -> bool:
 
 @dataclass
 class Features:
-    """Every feature for one query, over all of a snapshot, each computed when it is asked for.
-
-    Attributes:
-        snapshot: What is searched.
-        words: What the query is looked up by there; set when they are known.
-        query: The query.
-        embed: Queries (q) to unit vectors (q, d) float32.
-        allowed: (passages,) which ones count; None for all.
-        by_sentence: Whether sentences are looked up too, or the whole query alone.
-    """
+    """Every feature for one query, over all of a snapshot, each computed when it is asked for."""
 
     snapshot: Snapshot
     query: Query
-    embed: Embed
-    allowed: Mask | None = None
-    by_sentence: bool = True
-    words: QueryWords = field(init=False)
+    embed: Embed  # queries (q) to unit vectors (q, d) float32
+    allowed: Mask | None = None  # (passages,) which ones count; None for all
+    by_sentence: bool = True  # whether sentences are looked up too, or the whole query alone
+    words: QueryWords = field(init=False)  # what the query is looked up by; set when known
     _terms: dict[str, Terms] = field(default_factory=dict)
 
     def of_documents(self, name: str) -> FloatArray:

@@ -63,9 +63,7 @@ RANKINGS: dict[str, Ranking] = {
 
 EVIDENCE = "evidence"
 RANKING_OF_EVIDENCE = replace(
-    RANKINGS["default"],
-    passages={**RANKINGS["default"].passages, "document": 1.0},
-    repetition=0.8,
+    RANKINGS["default"], passages={**RANKINGS["default"].passages, "document": 1.0}, repetition=0.8
 )
 """By which passages are found to answer from: a good document lifts its own less, so that those of
 more documents are read. `benchmarks folders` was what it was chosen on."""
@@ -83,15 +81,10 @@ Contributions = dict[str, FloatArray]
 
 @dataclass(frozen=True)
 class ScoreParts:
-    """What each feature added to some of the scores of a corpus.
+    """What each feature added to some of the scores of a corpus."""
 
-    Attributes:
-        values: (n,) by the name of the feature.
-        positions: (n,) of those scores; None where these are all of them.
-    """
-
-    values: Contributions
-    positions: npt.NDArray[np.int64] | None = None
+    values: Contributions  # (n,) by the name of the feature
+    positions: npt.NDArray[np.int64] | None = None  # (n,) of those scores; None for all
 
     def at(self, position: int) -> dict[str, float]:
         """Those of one score, by name; 0 where it is none of these."""
@@ -107,20 +100,12 @@ class ScoreParts:
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores of a corpus for one query, and what each feature gave.
+    """Scores of a corpus for one query, and what each feature gave."""
 
-    Attributes:
-        documents: (documents,) float32, -inf where a filter excludes it, and in a large corpus
-            where it is no candidate.
-        passages: (passages,) float32, -inf likewise.
-        document_parts: What each feature gave to a document's score.
-        passage_parts: What each feature gave to a passage's score.
-    """
-
-    documents: FloatArray
-    passages: FloatArray
-    document_parts: ScoreParts
-    passage_parts: ScoreParts
+    documents: FloatArray  # (documents,) float32, -inf where excluded or no candidate
+    passages: FloatArray  # (passages,) float32, the same
+    document_parts: ScoreParts  # what each feature gave to a document's score
+    passage_parts: ScoreParts  # what each feature gave to a passage's score
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +140,7 @@ def standardise(scores: FloatArray) -> FloatArray:
 
 
 def fuse(
-    features: Mapping[str, FloatArray],
-    weights: Mapping[str, float],
-    spreads: Mapping[str, Spread],
+    features: Mapping[str, FloatArray], weights: Mapping[str, float], spreads: Mapping[str, Spread]
 ) -> tuple[FloatArray, Contributions]:
     """The weighted sum of features, and what each gave to it.
 

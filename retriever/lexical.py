@@ -24,16 +24,10 @@ IntArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Terms:
-    """What a text is looked up by.
+    """What a text is looked up by."""
 
-    Attributes:
-        stems: (n,) its distinct stems but for words of asking, in its order; all of them where
-            nothing else is left.
-        pairs: (m,) its pairs of neighbouring stems.
-    """
-
-    stems: IntArray
-    pairs: IntArray
+    stems: IntArray  # (n,) distinct, in its order, without words of asking if others are left
+    pairs: IntArray  # (m,) its pairs of neighbouring stems
 
     @classmethod
     def of(cls, lexicon: Lexicon, text: str) -> Terms:

@@ -13,15 +13,10 @@ MOST_SENTENCES = 32  # a longer query is a document; its first sentences say wha
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A query and its sentences.
+    """A query and its sentences."""
 
-    Attributes:
-        text: The whole query, trimmed.
-        sentences: Its sentences, at least one.
-    """
-
-    text: str
-    sentences: tuple[str, ...]
+    text: str  # the whole query, trimmed
+    sentences: tuple[str, ...]  # its sentences, at least one
 
     @classmethod
     def of(cls, text: str) -> Query:

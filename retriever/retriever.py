@@ -33,17 +33,11 @@ FloatArray = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class BestDocuments(Share["BestDocuments"]):
-    """The best documents of one part of a corpus.
+    """The best documents of one part of a corpus."""
 
-    Attributes:
-        most: How many are wanted.
-        scores: (k,) finite, best first; ties broken by row.
-        rows: (k,) of documents, the same in every part.
-    """
-
-    most: int
-    scores: FloatArray
-    rows: npt.NDArray[np.int64]
+    most: int  # how many are wanted
+    scores: FloatArray  # (k,) finite, best first; ties broken by row
+    rows: npt.NDArray[np.int64]  # (k,) of documents, the same in every part
 
     def merge(self, others: Sequence[BestDocuments]) -> BestDocuments:
         """The best of all parts."""
@@ -56,19 +50,12 @@ class BestDocuments(Share["BestDocuments"]):
 
 @dataclass(frozen=True)
 class Retriever:
-    """Documents and passages for queries, over one snapshot.
+    """Documents and passages for queries, over one snapshot."""
 
-    Attributes:
-        store: Where the text is.
-        snapshot: What is searched; its generation is the store's.
-        embed: Queries (q) to unit vectors (q, d) float32.
-        ranking: Which features count, and how much.
-    """
-
-    store: StoreView
-    snapshot: Snapshot
-    embed: Embed
-    ranking: Ranking = RANKINGS["default"]
+    store: StoreView  # where the text is
+    snapshot: Snapshot  # what is searched; its generation is the store's
+    embed: Embed  # queries (q) to unit vectors (q, d) float32
+    ranking: Ranking = RANKINGS["default"]  # which features count, and how much
 
     def search(
         self, query: str, *, k: int = 5, passages: int = 3, where: Filter | None = None

@@ -26,15 +26,10 @@ CHUNK = 1 << 18  # places that are multiplied in one call, which leaves Python t
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """Scores of all passages, in a row with empty places.
+    """Scores of all passages, in a row with empty places."""
 
-    Attributes:
-        scores: (size,) 0 in empty places.
-        held: (n,) where they are not 0; None where that is in many places.
-    """
-
-    scores: FloatArray
-    held: IntArray | None = None
+    scores: FloatArray  # (size,) 0 in empty places
+    held: IntArray | None = None  # (n,) where they are not 0; None where that is in many places
 
     def sums(self, starts: IntArray) -> FloatArray:
         """(documents,) over the passages of each document."""

@@ -76,27 +76,16 @@ _MOST_EMBEDDED = 6  # quotes compared by embedding for each sentence of an answe
 
 @dataclass(frozen=True, slots=True)
 class CandidateQuote:
-    """One to three neighbouring sentences of one utterance or paragraph.
-
-    Attributes:
-        first: The first of them.
-        end: One past the last character.
-        parsed: What they say.
-        about: Stems of the speaker's name and the document's title.
-        before: The sentence before them.
-        context: Stems of what they say, and of that sentence.
-        sentences: They, one by one.
-        following: The sentence after them.
-    """
+    """One to three neighbouring sentences of one utterance or paragraph."""
 
     first: Sentence
-    end: int
-    parsed: ParsedSentence
-    about: frozenset[str]
-    before: str
-    context: frozenset[str]
+    end: int  # one past the last character
+    parsed: ParsedSentence  # what they say
+    about: frozenset[str]  # stems of the speaker's name and the document's title
+    before: str  # the sentence before them
+    context: frozenset[str]  # stems of what they say, and of that sentence
     sentences: tuple[Sentence, ...] = ()
-    following: str = ""
+    following: str = ""  # the sentence after them
 
     @property
     def text(self) -> str:

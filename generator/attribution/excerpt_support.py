@@ -229,8 +229,5 @@ def _citation(
         counts = [len({*claim.stems} & {*each.stems}) for each in of.sentences]
         first = last = sentences[counts.index(max(counts))]
     return replace(
-        first.cited(end=last.end),
-        supported=True,
-        overlap=share,
-        probability=round(probability, 4),
+        first.cited(end=last.end), supported=True, overlap=share, probability=round(probability, 4)
     )

@@ -38,21 +38,13 @@ _HEAD = "supported"  # name of the logit's layer in the file
 
 @dataclass(frozen=True)
 class Loaded:
-    """What verifiers share.
+    """What verifiers share."""
 
-    Attributes:
-        model: Its encoder, of hidden size d.
-        tokenizer: Its tokenizer.
-        weight: (1, d) of the logit.
-        bias: (1,) of the logit.
-        held: What ends with the model.
-    """
-
-    model: Any
+    model: Any  # its encoder, of hidden size d
     tokenizer: Any
-    weight: Tensor
-    bias: Tensor
-    held: ExitStack
+    weight: Tensor  # (1, d) of the logit
+    bias: Tensor  # (1,) of the logit
+    held: ExitStack  # what ends with the model
 
 
 LOADED = Shared[Loaded]()

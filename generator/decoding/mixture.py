@@ -29,32 +29,20 @@ Rule = Literal["token", "sequence"]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One token of an answer.
-
-    Attributes:
-        token: Its id.
-        shares: How responsible each row is for it; they sum to 1.
-        posterior: Of each row, after it; for the rule "token", the weights as they were.
-    """
+    """One token of an answer."""
 
     token: int
-    shares: tuple[float, ...]
-    posterior: tuple[float, ...]
+    shares: tuple[float, ...]  # how responsible each row is for it; they sum to 1
+    posterior: tuple[float, ...]  # of each row, after it; for "token", the weights as they were
 
 
 @dataclass(slots=True)
 class Batch:
-    """k prefilled prompts, each waiting for its next token.
+    """k prefilled prompts, each waiting for its next token."""
 
-    Attributes:
-        cache: A transformers cache of k rows, padded on the left.
-        mask: (k, n) int64, 0 where a row is padded.
-        log_probs: (k, V) float32, log probabilities of the next token.
-    """
-
-    cache: Any
-    mask: torch.Tensor
-    log_probs: torch.Tensor
+    cache: Any  # a transformers cache of k rows, padded on the left
+    mask: torch.Tensor  # (k, n) int64, 0 where a row is padded
+    log_probs: torch.Tensor  # (k, V) float32, log probabilities of the next token
 
 
 def prefill(

@@ -28,21 +28,13 @@ ABSTENTION_FILE = "abstention.json"
 
 @dataclass(frozen=True, slots=True)
 class AbstentionRecord:
-    """Probabilities that were given to questions of which it is known whether they are answered.
+    """Probabilities that were given to questions of which it is known whether they are answered."""
 
-    Attributes:
-        models: A digest of all that decides a probability.
-        questions: Where they come from, in words.
-        answered: Of questions that the documents answer, ascending.
-        unanswered: Of others, ascending; they decide nothing.
-        day: When it was calibrated, ISO 8601.
-    """
-
-    models: str
-    questions: str
-    answered: tuple[float, ...]
-    unanswered: tuple[float, ...] = ()
-    day: str = ""
+    models: str  # a digest of all that decides a probability
+    questions: str  # where they come from, in words
+    answered: tuple[float, ...]  # of questions that the documents answer, ascending
+    unanswered: tuple[float, ...] = ()  # of others, ascending; they decide nothing
+    day: str = ""  # when it was calibrated, ISO 8601
 
     def threshold(self, share: float) -> float:
         """The probability below which at most this share of answerable questions lies.

@@ -28,45 +28,26 @@ _UNRELATED = 0.4  # cosine of two words that have nothing to do with each other,
 
 @dataclass(frozen=True, slots=True)
 class WordVectors:
-    """Vectors of sentences and of single words.
+    """Vectors of sentences and of single words."""
 
-    Attributes:
-        embed: Texts to normalised vectors, (n, d) float32; it keeps those that it has made.
-        scale: Of their cosines.
-    """
-
-    embed: Embed
-    scale: CosineScale = PACKAGED
+    embed: Embed  # texts to normalised vectors, (n, d) float32; it keeps those that it has made
+    scale: CosineScale = PACKAGED  # of their cosines
 
 
 @dataclass(frozen=True)
 class SentenceFeatures:
-    """Features of n evidence sentences for a question of m words.
+    """Features of n evidence sentences for a question of m words."""
 
-    Attributes:
-        query: The question, completed with what it follows on, if it leans on that.
-        question: As asked.
-        sentences: The sentences.
-        stems: Of each sentence, the stems of its content words.
-        language: Of the question, by its words and by the languages of the sentences.
-        similarity: (n,) cosine of query and sentence, on the packaged encoder's scale.
-        word_similarity: (n, m) of each sentence, its best match for each word of the query, 0 to 1.
-        word_weights: (m,) of the words of the query, by rarity; they sum to 1.
-        contextual: (n,) score of each sentence in its context, 0 for the best, the others below
-            (`late_chunking`); None where it was not computed.
-        reading: What the reader says of the sentences; None where they were not read.
-    """
-
-    query: str
-    question: str
+    query: str  # the question, completed with what it follows on, if it leans on that
+    question: str  # as asked
     sentences: Sequence[Sentence]
-    stems: list[list[str]]
-    similarity: Vectors
-    word_similarity: Vectors
-    word_weights: Vectors
-    contextual: Vectors | None = None
-    reading: Reading | None = None
-    language: str = ENGLISH
+    stems: list[list[str]]  # of each sentence, the stems of its content words
+    similarity: Vectors  # (n,) cosine of query and sentence, on the packaged encoder's scale
+    word_similarity: Vectors  # (n, m) each sentence's best match for each word of the query, 0 to 1
+    word_weights: Vectors  # (m,) of the words of the query, by rarity; they sum to 1
+    contextual: Vectors | None = None  # (n,) score in its context, 0 for the best (`late_chunking`)
+    reading: Reading | None = None  # what the reader says; None where they were not read
+    language: str = ENGLISH  # of the question, by its words and by the languages of the sentences
 
     @classmethod
     def of(

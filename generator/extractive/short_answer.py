@@ -31,21 +31,13 @@ _WORDS = 0.2  # weight of words' score beside their sentence's, where they are c
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Words that may answer.
+    """Words that may answer."""
 
-    Attributes:
-        sentence: Index of their sentence.
-        start: First character.
-        end: One past the last.
-        words: Their own score.
-        score: Their sentence's score.
-    """
-
-    sentence: int
-    start: int
-    end: int
-    words: float
-    score: float
+    sentence: int  # index of their sentence
+    start: int  # first character
+    end: int  # one past the last
+    words: float  # their own score
+    score: float  # their sentence's score
 
     @property
     def rank(self) -> float:

@@ -53,36 +53,22 @@ _GERMAN_ORDINALS = tuple(_ORDINALS.split())  # their stems, by value, from 1
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of a row.
+    """A cell of a row."""
 
-    Attributes:
-        column: The name of its column; "" where nothing says it.
-        label: First character of that name in the row, or of the value where it is not there.
-        start: First character of its value in the row.
-        end: One past the last.
-    """
-
-    column: str
-    label: int
-    start: int
-    end: int
+    column: str  # the name of its column; "" where nothing says it
+    label: int  # first character of that name in the row, or of the value where it is not there
+    start: int  # first character of its value in the row
+    end: int  # one past the last
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is asked of a row.
+    """What is asked of a row."""
 
-    Attributes:
-        stems: Of the question's content words.
-        kind: The type of answer that is expected; None where the question does not tell.
-        language: Of the question.
-        question: As asked.
-    """
-
-    stems: frozenset[str] = frozenset()
-    kind: AnswerType | None = None
-    language: str = ENGLISH
-    question: str = ""
+    stems: frozenset[str] = frozenset()  # of the question's content words
+    kind: AnswerType | None = None  # the type of answer that is expected, if the question tells
+    language: str = ENGLISH  # of the question
+    question: str = ""  # as asked
 
     @classmethod
     def by(cls, features: SentenceFeatures) -> Asked:

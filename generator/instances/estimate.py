@@ -22,19 +22,12 @@ _LEAST = 0.5  # places, added on both sides: a logarithm of none is none
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """How many places there probably are.
+    """How many places there probably are."""
 
-    Attributes:
-        number: The estimate, not rounded.
-        low: The lower end of its interval.
-        high: The upper end.
-        unseen: How many of them neither search caught.
-    """
-
-    number: float
-    low: float
-    high: float
-    unseen: float
+    number: float  # the estimate, not rounded
+    low: float  # the lower end of its interval
+    high: float  # the upper end
+    unseen: float  # how many of them neither search caught
 
 
 def unseen(once: float, twice: float) -> tuple[float, float]:

@@ -34,20 +34,14 @@ PAGE = 20
 class EveryRequest:
     """What is asked for, and which page of the places.
 
-    Attributes:
-        question: What is asked for: a question, or "every time the budget was discussed".
-        start: How many places to leave out.
-        page: How many to show at most.
-        where: Limits of what is searched.
-
     Raises:
         InvalidRequest: The question is empty, or a number is out of range.
     """
 
-    question: str
-    start: int = 0
-    page: int = PAGE
-    where: Filter = field(default_factory=Filter)
+    question: str  # what is asked for: a question, or "every time the budget was discussed"
+    start: int = 0  # how many places to leave out
+    page: int = PAGE  # how many to show at most
+    where: Filter = field(default_factory=Filter)  # limits of what is searched
 
     def __post_init__(self) -> None:
         if not self.question.strip():

@@ -34,19 +34,12 @@ Passage = tuple[Span, ...]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A passage that was read.
+    """A passage that was read."""
 
-    Attributes:
-        statement: The sentence of it that answers best.
-        words: The words of that which do; "" where none was found.
-        features: What its probability is made of, by name.
-        both: Whether both searches caught it.
-    """
-
-    statement: Sentence
-    words: str
-    features: Mapping[str, float]
-    both: bool = False
+    statement: Sentence  # the sentence of it that answers best
+    words: str  # the words of that which do; "" where none was found
+    features: Mapping[str, float]  # what its probability is made of, by name
+    both: bool = False  # whether both searches caught it
 
     @property
     def document(self) -> Document:

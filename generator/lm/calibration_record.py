@@ -133,15 +133,10 @@ def _method(values: dict[str, Any] | None) -> MsPoE | LPES | None:
 
 @dataclass(frozen=True, slots=True)
 class AnswerMode:
-    """How questions are answered, and why.
+    """How questions are answered, and why."""
 
-    Attributes:
-        mode: "quote" for verbatim sentences only, "free" for a generated answer.
-        reason: For a person to read.
-    """
-
-    mode: Mode
-    reason: str
+    mode: Mode  # "quote" for verbatim sentences only, "free" for a generated answer
+    reason: str  # for a person to read
 
     def __str__(self) -> str:
         """In one line."""

@@ -13,18 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from generator.kernels.library import (
-    BF16,
-    F32,
-    Q4,
-    Q8,
-    Cache,
-    Call,
-    Layer,
-    Matrix,
-    Model,
-    library,
-)
+from generator.kernels.library import BF16, F32, Q4, Q8, Cache, Call, Layer, Matrix, Model, library
 from generator.lm.caches.growing_cache import growing_layers
 from generator.ms_poe.architectures import RotaryModel, recognise
 from generator.ms_poe.position_method import active_settings
@@ -47,23 +36,14 @@ _TOLERANCE = {"bfloat16": 0.3, "float32": 1e-3}
 
 @dataclass(eq=False)
 class CompiledLlama:
-    """A model's weights as `c/step.c` takes them.
+    """A model's weights as `c/step.c` takes them."""
 
-    Attributes:
-        rotary: Where it rotates.
-        folder: Where its files are; None for a model without any.
-        struct: The model in C.
-        buffers: What the pointers in it point to.
-        matrices: How many there are.
-        quantized: How many of them are read by their codes.
-    """
-
-    rotary: RotaryModel
-    folder: Path | None
+    rotary: RotaryModel  # where it rotates
+    folder: Path | None  # where its files are; None for a model without any
     struct: Model
-    buffers: list[Any]
-    matrices: int = 0
-    quantized: int = 0
+    buffers: list[Any]  # what the pointers in it point to
+    matrices: int = 0  # how many there are
+    quantized: int = 0  # how many of them are read by their codes
 
     @classmethod
     def build(cls, model: Any, folder: Path | None = None) -> CompiledLlama:  # noqa: ANN401

@@ -15,33 +15,20 @@ from indexing.errors import InvalidRequest
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """A text in the making.
+    """A text in the making."""
 
-    Attributes:
-        pieces: What is written, never taken back; closing it ends the work.
-        ids: The token ids of what was written so far.
-    """
-
-    pieces: Generator[str]
-    ids: Callable[[], tuple[int, ...]]
+    pieces: Generator[str]  # what is written, never taken back; closing it ends the work
+    ids: Callable[[], tuple[int, ...]]  # the token ids of what was written so far
 
 
 class LanguageModel(ABC):
-    """A model that reads and writes here.
+    """A model that reads and writes here."""
 
-    Attributes:
-        name: The name it was asked for by.
-        revision: What pins its files.
-        chat: Its template and tokenizer.
-        window: Most tokens of prompt and text together.
-        conversations: What it was shown in conversations.
-    """
-
-    name: str
-    revision: str
-    chat: Chat
-    window: int
-    conversations: ConversationCache
+    name: str  # the name it was asked for by
+    revision: str  # what pins its files
+    chat: Chat  # its template and tokenizer
+    window: int  # most tokens of prompt and text together
+    conversations: ConversationCache  # what it was shown in conversations
 
     def count(self, text: str) -> int:
         """How many tokens a text takes in a prompt."""

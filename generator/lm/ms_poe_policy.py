@@ -24,15 +24,10 @@ LPES was found to be better, it takes the place of Ms-PoE."""
 
 @dataclass(frozen=True, slots=True)
 class MsPoEPolicy:
-    """What is done to a model's positions, and why.
+    """What is done to a model's positions, and why."""
 
-    Attributes:
-        method: The settings, or None for nothing.
-        reason: For a person to read.
-    """
-
-    method: MsPoE | LPES | None
-    reason: str
+    method: MsPoE | LPES | None  # the settings, or None for nothing
+    reason: str  # for a person to read
 
     def __str__(self) -> str:
         """In one line."""

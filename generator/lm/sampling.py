@@ -50,11 +50,7 @@ class Sampler:
     """The next token of one answer, by the logits of all, float32 (V,)."""
 
     def __init__(
-        self,
-        sampling: Sampling,
-        device: torch.device,
-        *,
-        constraint: WordConstraint | None = None,
+        self, sampling: Sampling, device: torch.device, *, constraint: WordConstraint | None = None
     ) -> None:
         import torch
 

@@ -18,18 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where the last states before the rotation come from.
+    """Where the last states before the rotation come from."""
 
-    Attributes:
-        query: The module of an attention layer whose output is the queries.
-        key: The same for keys; the same module where they are fused (queries, keys, values).
-        shape: "flat" for (B, n, heads * D), "tokens" for (B, n, heads, D), "heads" for
-            (B, heads, n, D).
-    """
-
-    query: str
-    key: str
-    shape: Literal["flat", "tokens", "heads"]
+    query: str  # the module of an attention layer whose output is the queries
+    key: str  # the same for keys; the same module where they are fused (queries, keys, values)
+    shape: Literal["flat", "tokens", "heads"]  # (B, n, H * D), (B, n, H, D), (B, H, n, D)
 
 
 _PLAIN = Layout("q_proj", "k_proj", "flat")
@@ -81,47 +74,27 @@ _NORMS_UNREAD = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RotaryLayer:
-    """One attention layer that rotates its queries and keys.
+    """One attention layer that rotates its queries and keys."""
 
-    Attributes:
-        index: Its number in the model, from 0.
-        attention: The whole layer.
-        query: The module whose output is the queries.
-        key: The module whose output is the keys.
-        window: How many tokens back it sees, or None for all.
-    """
-
-    index: int
+    index: int  # its number in the model, from 0
     attention: nn.Module
-    query: nn.Module
-    key: nn.Module
-    window: int | None
+    query: nn.Module  # the module whose output is the queries
+    key: nn.Module  # the module whose output is the keys
+    window: int | None  # how many tokens back it sees, or None for all
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RotaryModel:
-    """What a method that works on rotations must know of a model.
+    """What a method that works on rotations must know of a model."""
 
-    Attributes:
-        architecture: The class of the model, such as "LlamaForCausalLM".
-        model: The model itself.
-        rotary: Where cosines and sines are made.
-        layers: The attention layers that rotate, without those that see only a window where the
-            model has others too.
-        layout: Where queries and keys come from.
-        num_heads: H, of queries; head h reads the keys of key/value head h // (H / K).
-        num_kv_heads: K, of keys and values.
-        head_dim: D.
-    """
-
-    architecture: str
+    architecture: str  # the class of the model, such as "LlamaForCausalLM"
     model: Any
-    rotary: RotaryEmbedding
-    layers: tuple[RotaryLayer, ...]
-    layout: Layout
-    num_heads: int
-    num_kv_heads: int
-    head_dim: int
+    rotary: RotaryEmbedding  # where cosines and sines are made
+    layers: tuple[RotaryLayer, ...]  # that rotate, without those of a window where others have none
+    layout: Layout  # where queries and keys come from
+    num_heads: int  # H, of queries; head h reads the keys of key/value head h // (H / K)
+    num_kv_heads: int  # K, of keys and values
+    head_dim: int  # D
 
     def inv_freq(self) -> Tensor:
         """The rotation frequencies in use now, float32 (d / 2,)."""

@@ -55,16 +55,10 @@ def active_settings(model: Any) -> PositionMethod | None:  # noqa: ANN401 - any 
 
 @dataclass(eq=False)
 class CachedPlaces:
-    """The settings a cache was filled under, kept on it: copies of the cache have them too.
+    """The settings a cache was filled under, kept on it: copies of the cache have them too."""
 
-    Attributes:
-        settings: What it was filled under.
-        places: The places of a conversation's groups under Ms-PoE, int64 (layers, B, K), by changed
-            layer; None where a layer has one scale.
-    """
-
-    settings: PositionMethod
-    places: Tensor | None = None
+    settings: PositionMethod  # what it was filled under
+    places: Tensor | None = None  # of groups under Ms-PoE, int64 (layers, B, K), by changed layer
 
 
 def cached_places(cache: object) -> CachedPlaces | None:

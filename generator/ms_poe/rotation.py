@@ -11,17 +11,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rotation:
-    """The angles by which the heads of a layer rotate at each token.
+    """The angles by which the heads of a layer rotate at each token."""
 
-    Attributes:
-        cos: Float32 (B or 1, n, R, h), by ratio and pair of dimensions.
-        sin: As `cos`.
-        index: Int64 (B or 1, K), which of the R angles each key/value head takes.
-    """
-
-    cos: Tensor
-    sin: Tensor
-    index: Tensor
+    cos: Tensor  # float32 (B or 1, n, R, h), by ratio and pair of dimensions
+    sin: Tensor  # as `cos`
+    index: Tensor  # int64 (B or 1, K), which of the R angles each key/value head takes
 
     def by_head(self) -> tuple[Tensor, Tensor]:
         """Cosines and sines of each key/value head, (B or 1, n, K or 1, 1, h)."""

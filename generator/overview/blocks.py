@@ -28,21 +28,13 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Neighbouring sentences that no topic ends between.
+    """Neighbouring sentences that no topic ends between."""
 
-    Attributes:
-        start: First character, the speaker's label included.
-        end: One past the last.
-        statements: Its sentences, one at least.
-        speaker: Who speaks, in a transcript.
-        heading: Whether a heading begins with it.
-    """
-
-    start: int
-    end: int
-    statements: tuple[Statement, ...]
-    speaker: str | None = None
-    heading: bool = False
+    start: int  # first character, the speaker's label included
+    end: int  # one past the last
+    statements: tuple[Statement, ...]  # its sentences, one at least
+    speaker: str | None = None  # who speaks, in a transcript
+    heading: bool = False  # whether a heading begins with it
 
     @property
     def words(self) -> int:

@@ -52,15 +52,10 @@ _CHUNK = 150  # words of the texts that rarity (idf) is counted over
 
 @dataclass(frozen=True)
 class _Sums:
-    """What stands before each place, so that any window is a difference of two rows.
+    """What stands before each place, so that any window is a difference of two rows."""
 
-    Attributes:
-        places: (n,) word offsets, ascending.
-        sums: (n, d) of all rows before each place.
-    """
-
-    places: Array
-    sums: Array
+    places: Array  # (n,) word offsets, ascending
+    sums: Array  # (n, d) of all rows before each place
 
     def before(self, at: Array) -> Array:
         """(m, d) sums up to word offsets (m,), interpolated between places."""

@@ -55,19 +55,12 @@ _MARKS = "#*_-: \t0123456789.)"
 
 @dataclass(frozen=True, slots=True)
 class Commitment:
-    """What was decided, what somebody is to do, or what is still open.
-
-    Attributes:
-        kind: Which of these.
-        sentence: What is said.
-        who: Who is to do it, as far as the sentence tells: its speaker, or whom it names.
-        when: The words that say when; None where there are none.
-    """
+    """What was decided, what somebody is to do, or what is still open."""
 
     kind: CommitmentKind
     sentence: Sentence
-    who: str | None = None
-    when: str | None = None
+    who: str | None = None  # who is to do it, as far as the sentence tells
+    when: str | None = None  # the words that say when; None where there are none
 
 
 @dataclass(frozen=True, slots=True)

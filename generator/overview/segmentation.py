@@ -26,23 +26,14 @@ MOST_CANDIDATES = 250  # borders that are weighed against each other
 
 @dataclass(frozen=True, slots=True)
 class Segmentation:
-    """Parameters, fitted on every second meeting of QMSum's training split.
+    """Parameters, fitted on every second meeting of QMSum's training split."""
 
-    Attributes:
-        bias: Added to the log odds of each border.
-        similarity: Weight of the similarity within topics, which is 0 to 1 in all.
-        prior: Weight of the prior on lengths.
-        share: The share of a document that a topic most likely has.
-        topics: At least, in a document of `long` words and more: one topic would say nothing.
-        long: Words.
-    """
-
-    bias: float = 1.0
-    similarity: float = 60.0
-    prior: float = 0.5
-    share: float = 0.18
-    topics: int = 3
-    long: int = 1_500
+    bias: float = 1.0  # added to the log odds of each border
+    similarity: float = 60.0  # weight of the similarity within topics, which is 0 to 1 in all
+    prior: float = 0.5  # weight of the prior on lengths
+    share: float = 0.18  # the share of a document that a topic most likely has
+    topics: int = 3  # at least, in a document of `long` words and more: one topic would say nothing
+    long: int = 1_500  # words
 
 
 def segment(

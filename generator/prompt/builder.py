@@ -79,38 +79,23 @@ USUAL = Instruction()
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a model reads.
+    """What a model reads."""
 
-    Attributes:
-        ids: Token ids, the chat template's control tokens among them.
-        spans: The evidence, in the order of its numbers; spans that touched are one.
-        stops: Texts that end an answer, for models without a token that does.
-        message: The user's message in it, as text, for models whose tokenizer is elsewhere.
-        turns: What the user and the model are made to say before it.
-    """
-
-    ids: tuple[int, ...]
-    spans: tuple[Span, ...]
-    stops: tuple[str, ...] = ()
-    message: str = ""
-    turns: tuple[tuple[str, str], ...] = ()
+    ids: tuple[int, ...]  # token ids, the chat template's control tokens among them
+    spans: tuple[Span, ...]  # the evidence, in the order of its numbers; spans that touched are one
+    stops: tuple[str, ...] = ()  # texts that end an answer, for models without a token that does
+    message: str = ""  # the user's message in it, as text, for models whose tokenizer is elsewhere
+    turns: tuple[tuple[str, str], ...] = ()  # what the user and the model are made to say before it
 
 
 @dataclass(frozen=True, slots=True)
 class SplitPrompt:
-    """A prompt in two parts, of which the first does not depend on the question.
+    """A prompt in two parts, of which the first does not depend on the question."""
 
-    Attributes:
-        prefix: Token ids up to the end of the evidence.
-        suffix: Token ids of the question, and up to where the answer begins.
-        span: The evidence; None for none.
-        stops: Texts that end an answer, for models without a token that does.
-    """
-
-    prefix: tuple[int, ...]
-    suffix: tuple[int, ...]
-    span: Span | None
-    stops: tuple[str, ...] = ()
+    prefix: tuple[int, ...]  # token ids up to the end of the evidence
+    suffix: tuple[int, ...]  # token ids of the question, and up to where the answer begins
+    span: Span | None  # the evidence; None for none
+    stops: tuple[str, ...] = ()  # texts that end an answer, for models without a token that does
 
     def __len__(self) -> int:
         return len(self.prefix) + len(self.suffix)

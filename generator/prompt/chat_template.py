@@ -26,17 +26,11 @@ _WRAPPED = re.compile(r"[<\[{].+[>\]}]", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What stands around the user's message.
+    """What stands around the user's message."""
 
-    Attributes:
-        head: Token ids before it, the system message included.
-        tail: Token ids after it, up to where the answer begins.
-        stops: Texts that end an answer, for models without a token that does.
-    """
-
-    head: tuple[int, ...]
-    tail: tuple[int, ...]
-    stops: tuple[str, ...] = ()
+    head: tuple[int, ...]  # token ids before it, the system message included
+    tail: tuple[int, ...]  # token ids after it, up to where the answer begins
+    stops: tuple[str, ...] = ()  # texts that end an answer, for models without a token that does
 
     def __len__(self) -> int:
         return len(self.head) + len(self.tail)
@@ -52,15 +46,10 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A conversation as a model reads it, up to where its answer begins.
-
-    Attributes:
-        ids: Token ids.
-        stops: Texts that end an answer, for models without a token that does.
-    """
+    """A conversation as a model reads it, up to where its answer begins."""
 
     ids: tuple[int, ...]
-    stops: tuple[str, ...] = ()
+    stops: tuple[str, ...] = ()  # texts that end an answer, for models without a token that does
 
 
 class Chat:

@@ -112,15 +112,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class PromptState:
-    """The prompt and answer of the last turn of a conversation.
+    """The prompt and answer of the last turn of a conversation."""
 
-    Attributes:
-        ids: Token ids of its prompt and its answer.
-        spans: The evidence in the prompt.
-    """
-
-    ids: tuple[int, ...]
-    spans: tuple[Span, ...]
+    ids: tuple[int, ...]  # token ids of its prompt and its answer
+    spans: tuple[Span, ...]  # the evidence in the prompt
 
 
 class ConversationCache:

@@ -40,16 +40,10 @@ PictureLookup = Callable[[str, str], bytes]
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture that is safe to hand on.
+    """A picture that is safe to hand on."""
 
-    Attributes:
-        label: What is said of it.
-        media_type: "image/png" or "image/jpeg".
-        data: The file.
-    """
-
-    label: str
-    media_type: str
+    label: str  # what is said of it
+    media_type: str  # "image/png" or "image/jpeg"
     data: bytes = field(repr=False)
 
     @property

@@ -26,19 +26,12 @@ _REMEDY = 'write a line for each: {"question": "...", "evidence": "...", "answer
 
 @dataclass(frozen=True, slots=True)
 class WorkedQuestion:
-    """A question with its answer.
+    """A question with its answer."""
 
-    Attributes:
-        question: As somebody asks it.
-        answer: As it is to be answered.
-        evidence: What the answer rests on; "" for none.
-        pictures: Shown to a model that sees, before the evidence.
-    """
-
-    question: str
-    answer: str
-    evidence: str = ""
-    pictures: tuple[Picture, ...] = ()
+    question: str  # as somebody asks it
+    answer: str  # as it is to be answered
+    evidence: str = ""  # what the answer rests on; "" for none
+    pictures: tuple[Picture, ...] = ()  # shown to a model that sees, before the evidence
 
 
 def read_worked_questions(path: Path) -> tuple[WorkedQuestion, ...]:

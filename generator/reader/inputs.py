@@ -29,21 +29,13 @@ FloatArray = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Stretches, padded on the right.
+    """Stretches, padded on the right."""
 
-    Attributes:
-        ids: (n, t) int64 token ids.
-        mask: (n, t) int64, 1 where there is a token.
-        types: (n, t) int64, 1 for the stretch, 0 for the question.
-        choice: (n, t) bool, whether an answer may begin or end here; `[CLS]` stands for none.
-        members: (n, s, t) float32, share of each token in each sentence's mean.
-    """
-
-    ids: NDArray[np.int64]
-    mask: NDArray[np.int64]
-    types: NDArray[np.int64]
-    choice: NDArray[np.bool_]
-    members: FloatArray
+    ids: NDArray[np.int64]  # (n, t) int64 token ids
+    mask: NDArray[np.int64]  # (n, t) int64, 1 where there is a token
+    types: NDArray[np.int64]  # (n, t) int64, 1 for the stretch, 0 for the question
+    choice: NDArray[np.bool_]  # (n, t) whether an answer may begin or end here; `[CLS]`: none
+    members: FloatArray  # (n, s, t) float32, share of each token in each sentence's mean
 
     @classmethod
     def of(cls, stretches: Sequence[Tokens]) -> Inputs:
@@ -70,16 +62,9 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """What the heads say.
+    """What the heads say."""
 
-    Attributes:
-        starts: (n, t) float32 logits of the answer's first token; `[CLS]` for none.
-        ends: (n, t) of its last token.
-        answerable: (n,) that the stretch answers.
-        relevant: (n, s) that each sentence answers.
-    """
-
-    starts: FloatArray
-    ends: FloatArray
-    answerable: FloatArray
-    relevant: FloatArray
+    starts: FloatArray  # (n, t) float32 logits of the answer's first token; `[CLS]` for none
+    ends: FloatArray  # (n, t) of its last token
+    answerable: FloatArray  # (n,) that the stretch answers
+    relevant: FloatArray  # (n, s) that each sentence answers

@@ -20,12 +20,7 @@ from indexing.encoder.cpu_layers import cpu_layers
 from indexing.encoder.tokenizer import load_tokenizer
 from indexing.message import Notify
 from indexing.models.device import best_device, best_dtype
-from indexing.models.files import (
-    DEFAULT_ENCODER,
-    LARGE_ENCODER,
-    encoder_weights,
-    model_files,
-)
+from indexing.models.files import DEFAULT_ENCODER, LARGE_ENCODER, encoder_weights, model_files
 from indexing.models.graphs.cores import spread
 from indexing.models.graphs.graph import Graph, GraphName
 from indexing.models.graphs.graph_cache import load_or_make
@@ -44,19 +39,12 @@ Heads = Callable[[Sequence[Inputs]], Sequence[Outputs]]
 
 @dataclass(frozen=True)
 class Loaded:
-    """What readers of the same weights share.
+    """What readers of the same weights share."""
 
-    Attributes:
-        tokenizer: Of its encoder.
-        heads: What the model says.
-        at_once: How many tokens it is to be given at once.
-        held: What ends with the model.
-    """
-
-    tokenizer: Tokenizer
-    heads: Heads
-    at_once: int
-    held: ExitStack
+    tokenizer: Tokenizer  # of its encoder
+    heads: Heads  # what the model says
+    at_once: int  # how many tokens it is to be given at once
+    held: ExitStack  # what ends with the model
 
 
 LOADED = Shared[Loaded]()
@@ -71,38 +59,23 @@ UNREAD = -30.0
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Words of a document that may answer: `document.text[start:end]`.
+    """Words of a document that may answer: `document.text[start:end]`."""
 
-    Attributes:
-        start: First character.
-        end: One past the last.
-        score: Logits of their first and last token, less those of "none" in the same stretch.
-    """
-
-    start: int
-    end: int
-    score: float
+    start: int  # first character
+    end: int  # one past the last
+    score: float  # logits of their first and last token, less those of "none" in the same stretch
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the reader says of n sentences for a question.
+    """What the reader says of n sentences for a question."""
 
-    Attributes:
-        relevance: (n,) logit that each answers.
-        words: Of each sentence the words in it that answer best; None where it was not read.
-        answerable: (n,) logit that the stretch around each answers.
-        language: The only one that the reader was trained on; None where that is not known.
-        reader: Which models have read; "" for the packaged reader alone.
-        before: What the smaller readers say, where a larger one joined in.
-    """
-
-    relevance: Vectors
-    words: tuple[Words | None, ...]
-    answerable: Vectors
-    language: str | None = None
-    reader: str = ""
-    before: Reading | None = None
+    relevance: Vectors  # (n,) logit that each answers
+    words: tuple[Words | None, ...]  # of each sentence those that answer best; None: not read
+    answerable: Vectors  # (n,) logit that the stretch around each answers
+    language: str | None = None  # the only one that the reader was trained on, if known
+    reader: str = ""  # which models have read; "" for the packaged reader alone
+    before: Reading | None = None  # what the smaller readers say, where a larger one joined in
 
     @property
     def spans(self) -> Vectors:
@@ -219,9 +192,7 @@ class Reader:
 
 
 def reader_graph(
-    weights: Path = READER_WEIGHTS,
-    encoder: str = DEFAULT_ENCODER,
-    notify: Notify | None = None,
+    weights: Path = READER_WEIGHTS, encoder: str = DEFAULT_ENCODER, notify: Notify | None = None
 ) -> Graph | None:
     """A reader's graph, exported if it is not there; None where it cannot be.
 

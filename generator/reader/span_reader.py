@@ -28,15 +28,10 @@ _AT_ONCE = 8  # stretches
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Neighbouring sentences, with the speakers' labels between them.
+    """Neighbouring sentences, with the speakers' labels between them."""
 
-    Attributes:
-        text: What is read.
-        sentences: Of each sentence its number, and where it begins in the text.
-    """
-
-    text: str
-    sentences: tuple[tuple[int, int], ...]
+    text: str  # what is read
+    sentences: tuple[tuple[int, int], ...]  # of each its number, and where it begins in the text
 
 
 class SpanReader(NamedPart):

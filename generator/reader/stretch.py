@@ -38,37 +38,22 @@ class Stretch:
 
     A speaker's label ("Project Manager:") is read before each utterance, but belongs to none of
     its sentences.
-
-    Attributes:
-        ids: Token ids, special ones included.
-        first: Index of the first token after the question.
-        places: First and last + 1 token of each sentence.
-        sentences: Index of each sentence in the evidence.
-        offsets: Of each sentence, the document's characters of each token.
     """
 
-    ids: Sequence[int]
-    first: int
-    places: Sequence[tuple[int, int]]
-    sentences: Sequence[int] = ()
-    offsets: Sequence[Sequence[tuple[int, int]]] = ()
+    ids: Sequence[int]  # token ids, special ones included
+    first: int  # index of the first token after the question
+    places: Sequence[tuple[int, int]]  # first and last + 1 token of each sentence
+    sentences: Sequence[int] = ()  # index of each sentence in the evidence
+    offsets: Sequence[Sequence[tuple[int, int]]] = ()  # the characters of each sentence's tokens
 
 
-def stretches(
-    tokenizer: Tokenizer,
-    question: str,
-    sentences: Sequence[Sentence],
-) -> list[Stretch]:
+def stretches(tokenizer: Tokenizer, question: str, sentences: Sequence[Sentence]) -> list[Stretch]:
     """Evidence cut into stretches, document by document; a sentence without a token is in none."""
     ids, spans = _encoded(tokenizer, sentences)
     names = sorted({sentence.speaker for sentence in sentences if sentence.speaker})
     labels = {name: _ids(tokenizer, f"{name}:")[:_LONGEST_LABEL] for name in names}
     begin, end = tokenizer.encode("").ids
-    prompt = [
-        begin,
-        *_ids(tokenizer, question)[:_LONGEST_QUESTION],
-        end,
-    ]
+    prompt = [begin, *_ids(tokenizer, question)[:_LONGEST_QUESTION], end]
     return [_joined(prompt, group, ids, spans, end) for group in _groups(sentences, ids, labels)]
 
 

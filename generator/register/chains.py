@@ -29,25 +29,15 @@ _RARE = 12  # words of a sentence by which its matter is looked for
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A sentence that may be an entry.
-
-    Attributes:
-        sentence: The sentence.
-        kind: Of what it begins; None for one that may only say what became of something.
-        stems: Of the words that tell which matter it is on.
-        day: Of its document; "" for an unknown one.
-        who: Who is to do it, or is named.
-        until: The words that say when.
-        due: The day that they mean.
-    """
+    """A sentence that may be an entry."""
 
     sentence: Sentence
-    kind: CommitmentKind | None
-    stems: frozenset[str]
-    day: str = ""
-    who: str = ""
-    until: str = ""
-    due: str = ""
+    kind: CommitmentKind | None  # of what it begins; None: it may say what became of something
+    stems: frozenset[str]  # of the words that tell which matter it is on
+    day: str = ""  # of its document; "" for an unknown one
+    who: str = ""  # who is to do it, or is named
+    until: str = ""  # the words that say when
+    due: str = ""  # the day that they mean
 
 
 @dataclass(slots=True)

@@ -26,15 +26,10 @@ from indexing.models.measured import measured
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """Mean cosines of pairs of texts.
+    """Mean cosines of pairs of texts."""
 
-    Attributes:
-        unrelated: Of pairs that have nothing to do with each other.
-        related: Of pairs that belong together.
-    """
-
-    unrelated: float
-    related: float
+    unrelated: float  # of pairs that have nothing to do with each other
+    related: float  # of pairs that belong together
 
     def moved(self, values: Vectors, to: Level) -> Vectors:
         """Values of any shape, along the line that moves both means to where the other has them."""

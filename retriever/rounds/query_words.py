@@ -32,42 +32,25 @@ FloatArray = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class QueryWords:
-    """What a question is looked up by in one part of a corpus, units by their positions there.
+    """What a question is looked up by in one part of a corpus, units by their positions there."""
 
-    Attributes:
-        lexicon: Stems of the question, and of words of asking, that any part has.
-        passages: BM25 of stems over passages.
-        passage_pairs: BM25 of stem bigrams over passages.
-        documents: BM25 of stems over whole documents.
-        document_pairs: BM25 of stem bigrams over whole documents.
-        speakers: Whom the question may name.
-    """
-
-    lexicon: Lexicon
-    passages: Bm25Index
-    passage_pairs: Bm25Index
-    documents: Bm25Index
-    document_pairs: Bm25Index
-    speakers: Speakers
+    lexicon: Lexicon  # stems of the question, and of words of asking, that any part has
+    passages: Bm25Index  # BM25 of stems over passages
+    passage_pairs: Bm25Index  # BM25 of stem bigrams over passages
+    documents: Bm25Index  # BM25 of stems over whole documents
+    document_pairs: Bm25Index  # BM25 of stem bigrams over whole documents
+    speakers: Speakers  # whom the question may name
 
 
 @dataclass(frozen=True, slots=True)
 class Knowledge(Share["Knowledge"]):
-    """How much a part holds, and what it knows of a question.
+    """How much a part holds, and what it knows of a question."""
 
-    Attributes:
-        units: Passages or documents of each of `POSTINGS`.
-        lengths: Terms in all of them.
-        languages: Row of the first document in each language.
-        stems: Those of the question, and of words of asking, that documents have.
-        speakers: Whom the question may name.
-    """
-
-    units: Mapping[str, int]
-    lengths: Mapping[str, int]
-    languages: Mapping[str, int]
-    stems: frozenset[str]
-    speakers: frozenset[str]
+    units: Mapping[str, int]  # passages or documents of each of `POSTINGS`
+    lengths: Mapping[str, int]  # terms in all of them
+    languages: Mapping[str, int]  # row of the first document in each language
+    stems: frozenset[str]  # those of the question, and of words of asking, that documents have
+    speakers: frozenset[str]  # whom the question may name
 
     @classmethod
     def of(cls, snapshot: Snapshot, query: Query) -> Knowledge:
@@ -106,13 +89,9 @@ class Knowledge(Share["Knowledge"]):
 
 @dataclass(frozen=True, slots=True)
 class Frequencies(Share[Mapping[str, IntArray]]):
-    """In how many passages or documents of a part each term of a question stands.
+    """In how many passages or documents of a part each term of a question stands."""
 
-    Attributes:
-        counts: (terms,) by the names of `POSTINGS`.
-    """
-
-    counts: Mapping[str, IntArray]
+    counts: Mapping[str, IntArray]  # (terms,) by the names of `POSTINGS`
 
     def merge(self, others: Sequence[Frequencies]) -> Mapping[str, IntArray]:
         """In how many of all parts."""
@@ -124,21 +103,13 @@ class Frequencies(Share[Mapping[str, IntArray]]):
 
 @dataclass(frozen=True, slots=True)
 class _Occurrences:
-    """Where the terms of a question stand, term by term.
+    """Where the terms of a question stand, term by term."""
 
-    Attributes:
-        keys: (terms,) by which they are asked for.
-        bounds: (terms + 1,) where the units of each begin.
-        units: (n,) int32 positions, ascending within a term.
-        counts: (n,) how often a term stands there.
-        lengths: (n,) terms in the unit.
-    """
-
-    keys: IntArray
-    bounds: IntArray
-    units: npt.NDArray[np.int32]
-    counts: FloatArray
-    lengths: FloatArray
+    keys: IntArray  # (terms,) by which they are asked for
+    bounds: IntArray  # (terms + 1,) where the units of each begin
+    units: npt.NDArray[np.int32]  # (n,) int32 positions, ascending within a term
+    counts: FloatArray  # (n,) how often a term stands there
+    lengths: FloatArray  # (n,) terms in the unit
 
     @classmethod
     def of(

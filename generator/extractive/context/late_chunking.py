@@ -53,32 +53,20 @@ _LONGEST_QUESTION = 250  # tokens
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Neighbouring sentences, encoded together.
+    """Neighbouring sentences, encoded together."""
 
-    Attributes:
-        ids: Token ids of them and of what stands around them, special tokens included.
-        spans: Of each sentence, its index in the evidence and its first and last + 1 token.
-    """
-
-    ids: tuple[int, ...]
-    spans: tuple[tuple[int, int, int], ...]
+    ids: tuple[int, ...]  # of them and of what stands around them, special tokens included
+    spans: tuple[tuple[int, int, int], ...]  # of each sentence its index, first and last + 1 token
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """What encoders share.
-
-    Attributes:
-        tokenizer: Its tokenizer.
-        states: Token ids to hidden states.
-        scale: The weight of a cosine.
-        held: What ends with the model.
-    """
+    """What encoders share."""
 
     tokenizer: Tokenizer
-    states: HiddenStates
-    scale: float
-    held: ExitStack
+    states: HiddenStates  # token ids to hidden states
+    scale: float  # the weight of a cosine
+    held: ExitStack  # what ends with the model
 
 
 LOADED = Shared[Loaded]()

@@ -63,17 +63,11 @@ _DATE = _any(
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A kind of value.
-
-    Attributes:
-        name: Of the kind.
-        asked: What questions that ask for it have.
-        given: What a value of it looks like.
-    """
+    """A kind of value."""
 
     name: str
-    asked: re.Pattern[str]
-    given: re.Pattern[str]
+    asked: re.Pattern[str]  # what questions that ask for it have
+    given: re.Pattern[str]  # what a value of it looks like
 
 
 def _slot(name: str, asked: str, given: str) -> Slot:

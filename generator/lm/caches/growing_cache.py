@@ -34,17 +34,11 @@ def growing_layers(cache: Any) -> list[GrowingLayer]:  # noqa: ANN401
 
 @dataclass(slots=True, eq=False)
 class GrowingLayer:
-    """What replaces the `update` of one layer.
+    """What replaces the `update` of one layer."""
 
-    Attributes:
-        layer: A `DynamicLayer` of transformers, keys and values (B, H, T, D).
-        keys: (B, H, capacity, D), None before the first token.
-        values: The same for values.
-    """
-
-    layer: Any
-    keys: Tensor | None = None
-    values: Tensor | None = None
+    layer: Any  # a `DynamicLayer` of transformers, keys and values (B, H, T, D)
+    keys: Tensor | None = None  # (B, H, capacity, D), None before the first token
+    values: Tensor | None = None  # the same for values
 
     def update(
         self, keys: Tensor, values: Tensor, *_: object, **__: object

@@ -120,15 +120,10 @@ class RowCache(_BoundedCache[Layers]):
 
 @dataclass(frozen=True, slots=True)
 class PaddedRows:
-    """Rows of different lengths as one batch, shorter ones padded on the left.
+    """Rows of different lengths as one batch, shorter ones padded on the left."""
 
-    Attributes:
-        cache: A transformers cache of k rows.
-        mask: (k, n) int64, 0 where a row is padded.
-    """
-
-    cache: Any
-    mask: torch.Tensor
+    cache: Any  # a transformers cache of k rows
+    mask: torch.Tensor  # (k, n) int64, 0 where a row is padded
 
 
 def is_reusable(cache: Any) -> bool:  # noqa: ANN401 - any transformers cache

@@ -118,11 +118,7 @@ class LlamaServer:
 
     @contextmanager
     def _request(
-        self,
-        method: str,
-        path: str,
-        values: Values | None,
-        connections: Connections | None = None,
+        self, method: str, path: str, values: Values | None, connections: Connections | None = None
     ) -> Iterator[Any]:
         """The response to a request, whose connection is added to `connections`.
 

@@ -51,15 +51,10 @@ _HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a server may take.
+    """How long a server may take."""
 
-    Attributes:
-        connect: Seconds until a connection is made.
-        read: Seconds between two pieces of an answer, the first one included.
-    """
-
-    connect: float = 10.0
-    read: float = 120.0
+    connect: float = 10.0  # seconds until a connection is made
+    read: float = 120.0  # seconds between two pieces of an answer, the first one included
 
 
 class RemoteModel:
