@@ -193,10 +193,8 @@ class MarkerSpan:
 def marker_spans(text: str, mode: Mode) -> Iterator[MarkerSpan]:
     """The markers of an answer, or of its beginning. A "[2]" of a document is none of them.
 
-    Args:
-        text: The answer's text.
-        mode: "quote" has at most one marker a line, at its end and counting up; in a "free" answer
-            only markers have their form.
+    Quotes have at most one marker a line, at its end and counting up; in a "free" answer only
+    markers have their form.
     """
     if mode == "free":
         for mark in MARK.finditer(text):

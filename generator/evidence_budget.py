@@ -44,14 +44,10 @@ class EvidenceBudget:
 def choose_budget(
     unit: EvidenceUnit, model: AnyModel, *, answer: int, most: int | None = None
 ) -> EvidenceBudget:
-    """What a model is shown.
+    """What a model is shown, whose answer may take so many tokens, and its prompt at most `most`.
 
-    Args:
-        unit: One of `UNITS`.
-        model: The model, whose window counts.
-        answer: Tokens that its answer may take.
-        most: Most tokens of a prompt; None for `passage_tokens` of passages, and for whole
-            documents as many as window and memory hold.
+    None for that is `passage_tokens` of passages, and of whole documents as many as window and
+    memory hold.
 
     Raises:
         InvalidRequest: Whole documents were asked for, and nobody knows how many tokens fit.

@@ -164,11 +164,7 @@ class Generator:
     ) -> Iterator[Event]:
         """First the ledger, then the text in pieces, last the answer.
 
-        Args:
-            request: The question, and how to answer it.
-            retrieval: What was retrieved for its query.
-            stop: Set by another thread to end a generated answer early; closing the iterator does
-                too.
+        Another thread ends a generated answer by `stop`; closing the iterator does too.
 
         Raises:
             InvalidRequest: The question is too long for the model.
@@ -200,10 +196,7 @@ class Generator:
     ) -> float:
         """The probability that what was retrieved answers a question, 0 to 1.
 
-        Args:
-            request: The question.
-            retrieval: What was retrieved for its query.
-            without: Which sentences are left out, as if no document had them.
+        It is as if no document had the sentences that are `without`.
         """
         draft = Draft(request, AnswerMode("quote", "as asked"), retrieval.seconds)
         evidence = self._evidence(draft, retrieval)

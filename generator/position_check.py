@@ -91,14 +91,8 @@ def check(
     """Asks again with the evidence in other orders, and with Ms-PoE on or off, as it was not.
 
     Orders of one prompt are those of `ARRANGEMENTS`. Where no prompt holds all the evidence (ranked
-    quotes, passages read apart), it is handed over in reverse, which must change nothing.
-
-    Args:
-        generator: What gave the usual answer; it must not answer anything else meanwhile.
-        request: What was asked.
-        retrieval: What was retrieved for it.
-        usual: The answer.
-        progress: Called with how many variants are done, of how many.
+    quotes, passages read apart), it is handed over in reverse, which must change nothing. The
+    generator must not answer anything else meanwhile.
     """
     request = replace(request, mode=usual.mode)
     ways = _ways(generator, usual)

@@ -284,13 +284,9 @@ def _total(contributions: Contributions) -> FloatArray:
 def _estimate(every: Spread, part: FloatArray, whole: FloatArray) -> Spread:
     """The spread of something that is known roughly for all and exactly for a sample.
 
-    The sample gives the difference alone (Cochran, Sampling Techniques, 1977, section 7): what
-    stands out, such as a rare word, is seldom in the sample, but it is in the rough values.
-
-    Args:
-        every: Of the rough values, all of them.
-        part: (p,) roughly, of the sample.
-        whole: (p,) exactly, of the sample.
+    The sample, `part` of the rough values and the `whole` (p,), gives the difference alone
+    (Cochran, Sampling Techniques, 1977, section 7): what stands out, such as a rare word, is seldom
+    in the sample, but it is in the rough values.
     """
     some, exact = Spread.of(part), Spread.of(whole)
     variance = every.deviation**2 + exact.deviation**2 - some.deviation**2

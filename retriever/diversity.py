@@ -86,13 +86,7 @@ class Ranks:
     ranks: IntArray  # (p,) from 0
 
     def penalty(self, documents: IntArray, *, weight: float, deviation: np.float32) -> FloatArray:
-        """As `repetition_penalty`, for the passages of one part.
-
-        Args:
-            documents: (passages,) row of each one's document, ascending.
-            weight: In standard deviations.
-            deviation: Of the scores, over all parts.
-        """
+        """As `repetition_penalty`, for the passages (p,) of a part, by rows of documents."""
         loss = np.full(len(documents), np.log1p(self.ranks.max(initial=0)))
         at = np.minimum(np.searchsorted(documents, self.documents), len(documents) - 1)
         own = documents[at] == self.documents

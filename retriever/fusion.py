@@ -144,11 +144,8 @@ def fuse(
 ) -> tuple[FloatArray, Contributions]:
     """The weighted sum of features, and what each gave to it.
 
-    Args:
-        features: By name.
-        weights: By name.
-        spreads: How much they vary over all that is ranked, by name; features that are not there
-            are weighted as they are.
+    Spreads say how much they vary over all that is ranked; those without one are weighted as they
+    are.
     """
     scaled = {
         name: spreads[name].over(scores) if name in spreads else scores

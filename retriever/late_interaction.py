@@ -15,15 +15,10 @@ FloatArray = npt.NDArray[np.float32]
 
 
 def sum_of_best(scores: FloatArray, starts: npt.NDArray[np.int64]) -> FloatArray:
-    """MaxSim: for each document, the sum over sentences of the best passage.
+    """MaxSim: for each document (documents,), the sum over sentences of the best passage.
 
-    Args:
-        scores: (sentences, passages), passages of one document side by side; -inf for passages
-            that do not count.
-        starts: (documents,) position of each document's first passage.
-
-    Returns:
-        (documents,), -inf for a document none of whose passages counts.
+    Scores are (sentences, passages), those of one document side by side from its start on; -inf for
+    passages that do not count, and for a document that has no others.
     """
     best = np.maximum.reduceat(scores, starts, axis=1)
     return np.asarray(best.sum(axis=0), np.float32)
@@ -32,15 +27,10 @@ def sum_of_best(scores: FloatArray, starts: npt.NDArray[np.int64]) -> FloatArray
 def moving_average(
     scores: FloatArray, starts: npt.NDArray[np.int64], owner: npt.NDArray[np.int64], *, reach: int
 ) -> FloatArray:
-    """Each passage's mean score with its neighbours in the same document.
+    """Each passage's mean score (q, passages) with so many neighbours on either side.
 
-    Talk on one subject goes on over several passages, some of which never name it.
-
-    Args:
-        scores: (q, passages), finite.
-        starts: (documents,) position of each document's first passage.
-        owner: (passages,) position of each passage's document.
-        reach: Neighbours on either side; those beyond the document count as 0.
+    Talk on one subject goes on over several passages, some of which never name it. Those beyond the
+    document count as 0.
     """
     count = scores.shape[1]
     total = np.zeros((len(scores), count + 1), np.float64)

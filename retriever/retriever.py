@@ -178,12 +178,7 @@ def search(
 ) -> list[Hit]:
     """As `Retriever.search`, over a corpus in several parts; those without documents may be there.
 
-    Args:
-        parts: Of the same corpus: no document is in two, and each one's row is its own in all.
-        query: A question or a description.
-        k: Documents at most.
-        passages: Passages of each document at most.
-        where: Limits.
+    No document is in two, and each one's row is its own in all.
     """
     if k < 1 or passages < 1:
         raise InvalidRequest("ask for at least one document and one passage")

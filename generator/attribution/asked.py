@@ -53,14 +53,7 @@ def is_question(text: str) -> bool:
 def is_only_asked(
     claim: ParsedSentence, sentences: Sequence[ReadSentence], *, following: str, rarity: Rarity
 ) -> bool:
-    """Whether what a claim states is only asked in neighbouring sentences.
-
-    Args:
-        claim: A sentence of an answer.
-        sentences: What it may rest on, in order.
-        following: What is said right after them; "" for nothing.
-        rarity: Of stems in the evidence.
-    """
+    """Whether neighbouring sentences, which `following` follows, only ask what a claim states."""
     if not _ASKING.isdisjoint(claim.norms) or not any(is_question(one.text) for one in sentences):
         return False
     after = [*(one.text for one in sentences[1:]), following]

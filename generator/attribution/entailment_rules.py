@@ -60,9 +60,7 @@ class ParsedSentence:
 def parse_sentence(sentence: str, *, ordinary: Container[str] = ()) -> ParsedSentence:
     """Words, numbers, names and denials of a sentence.
 
-    Args:
-        sentence: Any text.
-        ordinary: Lower-case words that are no names although a sentence may start with them.
+    Words in lower case that are `ordinary` are no names although a sentence may start with them.
     """
     text = strip_annotations(sentence)
     tokens = _days_first(tokenize(text))
@@ -194,10 +192,7 @@ def find_contradiction(
 ) -> str | None:
     """Why the quote cannot support the claim, or None.
 
-    Args:
-        claim: A sentence of an answer.
-        quote: What it may rest on.
-        about: Names given by the quote's context: its speaker, its document's title.
+    `about` has the names given by the quote's context: its speaker, its document's title.
     """
     if (lacking := _find_lacking(claim, quote, about=about)) is not None:
         return lacking
@@ -244,11 +239,6 @@ def find_veto(
     As `find_contradiction`, but of denials only the claim's own, as an excerpt of several sentences
     nearly always denies something; and names and numbers may be in another order, if names among
     themselves and numbers among themselves are not.
-
-    Args:
-        claim: A sentence of an answer.
-        excerpt: Several sentences, speakers' labels included.
-        about: Names given by the excerpt's context: its document's title.
     """
     if (lacking := _find_lacking(claim, excerpt, about=about)) is not None:
         return lacking

@@ -99,14 +99,7 @@ class ParsedExcerpt:
 
 
 class ExcerptSupport:
-    """The excerpts of one answer's evidence.
-
-    Args:
-        sentences: Of the evidence.
-        verifier: Gives probabilities.
-        rarity: Of stems, among the sentences.
-        ordinary: Lower-case words that are no names although a sentence may start with them.
-    """
+    """The excerpts of one answer's evidence; rarity and ordinary words are as of `Citer`."""
 
     def __init__(
         self,

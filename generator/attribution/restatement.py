@@ -49,15 +49,7 @@ _INVERTED = re.compile(
 
 
 class Restatements:
-    """What the reader finds in one answer's evidence.
-
-    Args:
-        question: What is answered.
-        sentences: Of the evidence.
-        reader: Finds the words that answer.
-        rarity: Of stems, among the sentences.
-        ordinary: Lower-case words that are no names although a sentence may start with them.
-    """
+    """What the reader finds in one answer's evidence; rarity and ordinary words as of `Citer`."""
 
     def __init__(
         self,

@@ -58,14 +58,7 @@ class SentenceFeatures:
         *,
         question: str | None = None,
     ) -> SentenceFeatures:
-        """Compute them; embeds all that is new in one call.
-
-        Args:
-            query: What the sentences are compared with.
-            sentences: The sentences.
-            words: Vectors of words.
-            question: The question as asked, where `query` completes it.
-        """
+        """Compute them; `query` completes the question. Embeds all that is new in one call."""
         texts = [sentence.read for sentence in sentences]
         languages = [language_of(sentence.document.text) for sentence in sentences]
         asked = language_of_question(query, [each for each, _ in Counter(languages).most_common()])

@@ -114,12 +114,7 @@ def _ordinals(number: int) -> Iterator[str]:
 
 
 def cells(text: str, columns: Sequence[str] = ()) -> Iterator[Cell]:
-    """The cells of a row, but for empty ones.
-
-    Args:
-        text: The row.
-        columns: The names of its table's columns, where it does not say them.
-    """
+    """The cells of a row, but for empty ones; `columns` names them where the row does not."""
     for number, (label, end) in enumerate(cell_spans(text)):
         column, start = columns[number] if number < len(columns) else "", label
         if not columns:
@@ -133,21 +128,11 @@ def cells(text: str, columns: Sequence[str] = ()) -> Iterator[Cell]:
 def cell_of(
     text: str, start: int, end: int, asked: Asked | None = None, columns: Sequence[str] = ()
 ) -> tuple[int, int] | None:
-    """Where a row answers, as far as that is one cell; of a long cell some words alone.
+    """Where a row answers, as far as that is one cell, in characters; None where no cell does.
 
     The cell of the one column that the question names answers; else the one that has most of the
-    words that may answer, unless another one alone is of the expected type. What the question
-    itself says is no answer.
-
-    Args:
-        text: The row.
-        start: First character of the words that may answer.
-        end: One past the last.
-        asked: What is asked; None where that is not known.
-        columns: As of `cells`.
-
-    Returns:
-        First character and one past the last; None where no cell answers.
+    words from `start` to `end`, which may answer, unless another one alone is of the expected type.
+    What the question itself says is no answer. Of a long cell, some words alone may be.
     """
     asked = asked or Asked()
     every = [one for one in cells(text, columns) if not asked.names(text[one.start : one.end])]
@@ -223,13 +208,8 @@ def _table_of(row: Sentence) -> tuple[str, ...]:
 def is_said_of(features: SentenceFeatures, row: int, start: int) -> bool:
     """Whether a cell is told by the question: by a word of its row that not all rows have.
 
-    A cell of many words is read like any sentence. Which row is the cheapest, or how many there
-    are, no row says.
-
-    Args:
-        features: Of the sentences.
-        row: Which of them is the row.
-        start: First character of the cell, or of words in it, in the document.
+    `start` is a character of the cell in the document. A cell of many words is read like any
+    sentence. Which row is the cheapest, or how many there are, no row says.
     """
     one = features.sentences[row]
     at = start - one.start

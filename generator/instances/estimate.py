@@ -31,12 +31,7 @@ class Estimate:
 
 
 def unseen(once: float, twice: float) -> tuple[float, float]:
-    """How many neither of two catches holds, and the variance of that.
-
-    Args:
-        once: How many one of them holds.
-        twice: How many both hold.
-    """
+    """How many neither of two catches holds, and its variance, from how many one or both do."""
     excess = max(once - 1, 0.0)
     number = once * excess / (4 * (twice + 1))
     variance = (
@@ -48,12 +43,7 @@ def unseen(once: float, twice: float) -> tuple[float, float]:
 
 
 def estimate(probabilities: Sequence[float], both: Sequence[bool]) -> Estimate:
-    """The estimate, from the places that were read.
-
-    Args:
-        probabilities: That each is one of those asked for, 0 to 1.
-        both: Whether both searches caught it.
-    """
+    """The estimate, from each place's probability, and whether both searches caught it."""
     pairs = list(zip(probabilities, both, strict=True))
     once = sum(p for p, twice in pairs if not twice)
     twice = sum(p for p, twice in pairs if twice)

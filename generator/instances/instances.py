@@ -79,14 +79,7 @@ class Instances:
 
 
 def instances(question: str, every: Sequence[Place], *, start: int, page: int) -> Instances:
-    """A page of the places that probably are those asked for, of all that were read.
-
-    Args:
-        question: What was asked.
-        every: What was read.
-        start: How many places to leave out.
-        page: How many to show at most.
-    """
+    """A page, from `start` on, of the places that probably are those asked for, of all read."""
     from generator.extractive.latest import document_days  # it loads the reader
 
     about = estimate([one.probability for one in every], [one.both for one in every])

@@ -56,14 +56,7 @@ class Place:
 def places(
     question: str, passages: Sequence[Passage], *, read: Read, aliases: Aliases = NO_ALIASES
 ) -> list[Place | None]:
-    """What the reader says of passages of one document; None of one without a sentence.
-
-    Args:
-        question: What is asked.
-        passages: The passages.
-        read: Reads sentences for a question.
-        aliases: Spellings that are read as names.
-    """
+    """What the reader says of passages of one document; None of one without a sentence."""
     every = [evidence_sentences(one, aliases) for one in passages]
     reading = read(question, [sentence for own in every for sentence in own])
     ends = [*accumulate(map(len, every))]

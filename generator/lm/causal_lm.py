@@ -212,12 +212,7 @@ def _record(tokens: Generator[int], written: list[int]) -> Generator[int]:
 
 
 def prefill_chunks(ids: Sequence[int], *, whole: bool) -> list[list[int]]:
-    """A prompt in the chunks in which it is read.
-
-    Args:
-        ids: Of the tokens to read.
-        whole: Whether it is to stay in one piece, as for Ms-PoE, which looks at all of it.
-    """
+    """A prompt in the chunks in which it is read; `whole`, as Ms-PoE looks at all of it, in one."""
     size = len(ids) if whole else PREFILL_CHUNK
     return [list(ids[start : start + size]) for start in range(0, len(ids), max(1, size))]
 

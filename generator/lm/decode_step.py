@@ -35,12 +35,7 @@ _FEW = 4  # tokens that are sooner read one by one than as a matrix
 
 @contextmanager
 def compiled_steps(model: nn.Module, folder: Path | None = None) -> Iterator[DecodeStep]:
-    """Lets `forward` take single tokens in compiled code.
-
-    Args:
-        model: A transformers causal language model.
-        folder: Where its files are; None for a model without any.
-    """
+    """Lets `forward` take single tokens in compiled code; a model without files has no folder."""
     decode_step = DecodeStep(model, folder)
     with override_attribute(model, _MARK, decode_step):
         yield decode_step

@@ -23,12 +23,8 @@ def interruptible(
 ) -> Generator[T]:
     """The same pieces, until `stop` is set by another thread or nobody wants more.
 
-    It ends at once then, however long the next piece takes to come.
-
-    Args:
-        pieces: Consumed and closed in a thread of its own.
-        stop: Ends it; None for never.
-        cancel: Called at the end, to break off what the thread waits for.
+    They are made in a thread of their own, so that it ends at once however long the next one takes;
+    `cancel` breaks off what that thread waits for.
     """
     items: queue.SimpleQueue[T | _End | Exception] = queue.SimpleQueue()
     over = threading.Event()

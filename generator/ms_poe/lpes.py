@@ -57,12 +57,9 @@ class LPES:
 
     @classmethod
     def on_curve(cls, points: Sequence[float], layers: int) -> LPES:
-        """Scales on a Bezier curve over the layers.
+        """Scales on a Bezier curve whose control points are evenly spaced over the layers.
 
-        Args:
-            points: Its control points, evenly spaced over the depth; the first and the last are
-                the scales of the first and the last layer.
-            layers: Of the model.
+        The first and the last point are the scales of the first and the last layer.
         """
         depths = [layer / max(1, layers - 1) for layer in range(layers)]
         return cls(scales=tuple(round(bezier(points, depth), _DIGITS) for depth in depths))

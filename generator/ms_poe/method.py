@@ -304,12 +304,7 @@ def _scale(logits: Tensor, attention: Any) -> Tensor:  # noqa: ANN401 - any atte
 def measure_places(model: Any, prompts: list[list[int]]) -> tuple[tuple[float, ...], ...]:  # noqa: ANN401
     """The mean place of each group over prompts in the untouched model, for a static order.
 
-    Args:
-        model: A transformers model or a `CausalModel`.
-        prompts: Token ids.
-
-    Returns:
-        One row a layer; zeros for layers that do not rotate.
+    One row a layer; zeros for layers that do not rotate.
     """
     import torch
 

@@ -15,14 +15,9 @@ TIMES_THE_MEAN = 3.0
 
 
 def awareness(scores: Tensor, seen: Tensor | None = None) -> Tensor:
-    """S_P of each head times the keys seen: whole numbers, so that equals are equal.
+    """S_P of each head times the keys seen, int64 (B, H): whole numbers, so that equals are equal.
 
-    Args:
-        scores: Attention logits of one query, (B, H, n).
-        seen: The keys that the query sees, bool (B, n); None for all.
-
-    Returns:
-        Int64 (B, H), how many keys each head singles out.
+    Of attention logits of one query (B, H, n), over the keys that it sees, bool (B, n); None: all.
     """
     if seen is None:
         return (scores.softmax(dim=-1) * scores.shape[-1] > TIMES_THE_MEAN).sum(dim=-1)

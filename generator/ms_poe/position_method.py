@@ -67,12 +67,7 @@ def cached_places(cache: object) -> CachedPlaces | None:
 
 
 def keep_rows(cache: Any, rows: Tensor) -> None:  # noqa: ANN401 - any transformers cache
-    """Drops rows of a cache's batch, and their places with them.
-
-    Args:
-        cache: A transformers cache.
-        rows: Int64, the rows to keep, in order.
-    """
+    """Keeps some rows, int64, of a cache's batch, and their places with them."""
     cache.batch_select_indices(rows)
     cached = cached_places(cache)
     if cached is not None and cached.places is not None and cached.places.shape[1] > 1:
@@ -100,15 +95,10 @@ def refuse_changed(model: Any) -> None:  # noqa: ANN401 - a transformers model
 
 
 def is_begun(cache: Any, layer: int, settings: PositionMethod) -> bool:  # noqa: ANN401
-    """Whether a cache holds tokens already.
-
-    Args:
-        cache: A transformers cache, or None.
-        layer: Of which to look at.
-        settings: What it must have been filled under.
+    """Whether a cache, if there is one, holds tokens of a layer already.
 
     Raises:
-        InvalidRequest: It was filled under others.
+        InvalidRequest: It was filled under other settings.
     """
     if cache is None or not int(cache.get_seq_length(layer)):
         return False

@@ -27,12 +27,8 @@ def prove(
     """Two short passes beside two of the plain model.
 
     A ratio of 1 must give identical scores, and one ratio for all heads must give what the
-    model itself gives for positions divided by it.
-
-    Args:
-        rotary: The model, untouched.
-        rescale: Divides the positions of all its rotary layers by one ratio, inside a `with`.
-        method: Its name.
+    model itself gives for positions divided by it: `rescale` divides those of all its rotary layers
+    by a ratio, inside a `with`.
 
     Raises:
         UnsupportedModel: One of the two does not hold.

@@ -73,13 +73,7 @@ class _Sums:
 
 
 class BorderFeatures:
-    """Features of the places between units.
-
-    Args:
-        units: In order.
-        passages: Of the document.
-        vectors: (passages, d), of length 1.
-    """
+    """Features of the places between units; vectors are (passages, d), of length 1."""
 
     def __init__(
         self, units: Sequence[Unit], passages: Sequence[Passage], vectors: Vectors

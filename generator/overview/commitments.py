@@ -80,9 +80,7 @@ class _Place:
 def commitments(blocks: Sequence[Block], people: People | None = None) -> list[Commitment]:
     """Decisions, actions and open questions of a document, in order.
 
-    Args:
-        blocks: Of the document.
-        people: Who may be named in it; None for those who speak.
+    Those who may be named in it are the people, None for those who speak.
     """
     people = people or People({block.speaker for block in blocks if block.speaker})
     section = _Section()

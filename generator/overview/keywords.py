@@ -37,11 +37,7 @@ _COMMON = frozenset(map(stem, (*_COMMON_TEXT.split(), *REQUEST_WORDS, *_NUMBERS)
 def log_likelihood(within: int, beside: int, part: int, rest: int) -> float:
     """Dunning's ratio for a word, signed: negative where the part has it less often.
 
-    Args:
-        within: How often the part has the word.
-        beside: How often the rest has it.
-        part: Words of the part, at least 1.
-        rest: Words of the rest.
+    The word is so often within the part and beside it; part and rest have so many words.
     """
     rate = (within + beside) / (part + rest)
     ratio = 2 * (_surprise(within, rate * part) + _surprise(beside, rate * rest))

@@ -13,12 +13,7 @@ _AND = re.compile(r"\s*(?:,|\band\b|\bund\b|&)\s*")
 
 
 class People:
-    """Those who may be named in a document.
-
-    Args:
-        own: Names of those who speak or take part in it.
-        others: Names of those of other documents, for names that nobody of its own has.
-    """
+    """Who may be named in a document: its own people, and others where none of these is meant."""
 
     def __init__(self, own: Iterable[str], others: Iterable[str] = ()) -> None:
         self._tables = [_by_part(own), _by_part(others)]

@@ -109,14 +109,10 @@ class SplitPrompt:
 def split_prompt(question: str, span: Span | None, *, chat: Chat, room: int) -> SplitPrompt:
     """The prompt with one piece of evidence and the question after it; cut where it is too long.
 
-    Args:
-        question: As asked.
-        span: The evidence, or None for a prompt that says there is none.
-        chat: The model's template and tokenizer.
-        room: Most tokens of the prompt.
+    It says so where there is none.
 
     Raises:
-        InvalidRequest: Not even the question fits.
+        InvalidRequest: Not even the question fits into so many tokens.
     """
     frame = chat.frame(SYSTEM)
     suffix = (*chat.content(USUAL.closing(question)), *frame.tail)
@@ -172,18 +168,9 @@ def build_prompt(  # noqa: PLR0913 - seven keyword options
     """The prompt with as much evidence as `room` tokens hold, never longer.
 
     Whole documents go in when all of them fit, else the best passages; or, with `documents`, the
-    best documents whole, as many as fit, and the next one cut at a sentence.
-
-    Args:
-        question: As asked.
-        evidence: What may be shown.
-        chat: The model's template and tokenizer.
-        room: Most tokens of the prompt.
-        earlier: What was said before, quoted between evidence and question.
-        arrangement: The order of the evidence, a key of `ARRANGEMENTS`.
-        documents: Whether whole documents go in, however many passages would fit.
-        instruction: What the model is told after the evidence.
-        examples: Worked questions that stand before it; `room` does not count them.
+    best documents whole, as many as fit, and the next one cut at a sentence. What was said
+    `earlier` is quoted between evidence and question; worked examples stand before it, and `room`
+    does not count them.
 
     Raises:
         InvalidRequest: Not even the question fits, or the template takes no examples.
@@ -214,16 +201,8 @@ def continue_prompt(  # noqa: PLR0913 - three keyword options
 ) -> Prompt | None:
     """The prompt that goes on with a conversation: only what is new comes after what was there.
 
-    Args:
-        question: The further question.
-        evidence: What may be shown; the best passages that were not shown yet are added.
-        state: The prompt before, with its answer.
-        chat: The model's template and tokenizer.
-        room: Most tokens of the prompt.
-        instruction: What the model is told after evidence that is new.
-
-    Returns:
-        None where it does not fit, or the template does not say how a conversation goes on.
+    The best passages that were not shown yet are added. None where it does not fit in so many
+    tokens, or the template does not say how a conversation goes on.
     """
     between, frame = chat.between(), chat.frame(SYSTEM)
     if between is None:
@@ -258,13 +237,7 @@ def _within_one(span: Span, other: Span) -> bool:
 def quote_history(
     turns: Sequence[tuple[str, str]], *, count: Count, room: int
 ) -> tuple[str, ContextEntry]:
-    """The latest turns that fit, quoted line by line, and their line of the ledger.
-
-    Args:
-        turns: Questions with their answers, oldest first.
-        count: A text's tokens.
-        room: Most tokens of all turns together.
-    """
+    """The latest turns that fit in `room` tokens, line by line, and their line of the ledger."""
     quoted: list[str] = []
     sizes = []
     for question, answer in reversed(turns):

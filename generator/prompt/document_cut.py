@@ -22,14 +22,8 @@ def best_passage(evidence: Evidence, document: Document) -> Span | None:
 def cut_document(span: Span, best: Span | None, fits: Fits, most: int) -> Span | None:
     """The longest run of whole sentences that fits: the beginning, or what lies around a passage.
 
-    Args:
-        span: The document, which does not fit.
-        best: The passage that must be in; the beginning is taken where it holds that one.
-        fits: Whether a part fits.
-        most: Characters that a run has at most; none longer is looked at.
-
-    Returns:
-        None where not even a sentence fits.
+    The best passage must be in; the beginning is taken where it holds that one. No run has more
+    than `most` characters. None where not even a sentence fits.
     """
     beginning = _longest(span, span.start, fits, most)
     if best is None or (beginning and best.end <= beginning.end):

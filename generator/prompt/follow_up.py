@@ -123,9 +123,6 @@ class ConversationCache:
 
     The least recently used are forgotten first. A conversation that is forgotten is not lost: its
     next question shows its evidence again.
-
-    Args:
-        most: How many are remembered.
     """
 
     def __init__(self, most: int = 32) -> None:

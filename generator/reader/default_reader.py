@@ -26,12 +26,7 @@ _SURE = 2.0  # logit of the best sentence from which one reading is enough
 
 
 class DefaultReader:
-    """Reads with the packaged reader, and twice what it may not have seen; use as `Reader`.
-
-    Args:
-        quick_start: As of `Reader`.
-        notify: As of `Reader`.
-    """
+    """Reads with the packaged reader, and twice what it may not have seen; use as `Reader`."""
 
     def __init__(self, *, quick_start: bool = False, notify: Notify | None = None) -> None:
         self.first = Reader(quick_start=quick_start, notify=notify)

@@ -34,11 +34,8 @@ _AFTER_ONE, _AFTER_TWO = 2 / 3, 1 / 2  # its share of what is said, after so man
 class LargeReader:
     """Reads as those that ship, then with a larger model; use as `Reader`.
 
-    Args:
-        required: Whether it was asked for by name. Else, where the larger model cannot be loaded,
-            what the others say stands.
-        quick_start: As of `Reader`.
-        notify: As of `Reader`.
+    Where that one cannot be loaded and is not required, as one asked for by name is, what the
+    others say stands.
 
     Raises:
         MissingDependency: The larger encoder is not installed.

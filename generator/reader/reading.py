@@ -161,10 +161,7 @@ class Reader:
     ) -> Reading:
         """Read sentences of evidence for a question.
 
-        Args:
-            question: The question.
-            sentences: The sentences.
-            only: Indexes of some of them: stretches that hold none of these are not read.
+        Stretches that hold none of the indexes in `only` are left out.
 
         Raises:
             MissingDependency: The encoder is not installed.

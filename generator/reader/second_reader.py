@@ -29,11 +29,8 @@ _SHARE = 2 / 3  # of the second reading in what both say
 class SecondReader:
     """Reads with the packaged reader, then the best with another; use as `Reader`.
 
-    Args:
-        encoder: The packaged encoder whose changes `SECOND_WEIGHTS` holds.
-        first: The packaged reader; None for one of its own.
-        quick_start: As of `Reader`.
-        notify: As of `Reader`.
+    The packaged encoder is the one whose changes `SECOND_WEIGHTS` holds; the first reader is one of
+    its own where none is given.
 
     Raises:
         MissingDependency: It is not installed.
@@ -89,10 +86,7 @@ def best_of(reading: Reading, count: int) -> list[int]:
 def joint(first: Reading, second: Reading, weight: float = _SHARE) -> Reading:
     """The mean of two readings where both have read, with the second's words; else the first.
 
-    Args:
-        first: The first.
-        second: The second; not to have read is to have no words.
-        weight: Of the second in the mean; that of the first is the rest.
+    The second has that weight in the mean. Not to have read is to have no words.
     """
     pairs = list(zip(first.words, second.words, strict=True))
     share = np.array([weight if one and other else 0 for one, other in pairs], np.float32)

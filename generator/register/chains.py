@@ -65,11 +65,7 @@ class _Chain:
 
 
 def chained(said: Iterable[Sequence[Said]]) -> list[Matter]:
-    """The matters of documents.
-
-    Args:
-        said: Of each document, in the order of their dates, those without one last.
-    """
+    """The matters of documents, which come in the order of their dates, those without one last."""
     documents = [list(each) for each in said]
     chains = _Chains(Rarity(one.stems for each in documents for one in each))
     for each in documents:

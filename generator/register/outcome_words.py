@@ -87,12 +87,9 @@ def outcome(text: str, kind: CommitmentKind) -> State | None:
 
 
 def outcome_of_entry(text: str, kind: CommitmentKind, *, same: bool) -> State:
-    """What a sentence says of a matter that it takes up again.
+    """What a sentence, an entry of its own, says of a matter of a kind that it takes up again.
 
-    Args:
-        text: The sentence, which is an entry of its own.
-        kind: Of the matter.
-        same: Whether it says the same day, person and values as before.
+    It is the same if it says the same day, person and values as before.
     """
     if _DROPPED.search(text):
         return "dropped"

@@ -48,9 +48,7 @@ _OF_DECIDING = f"""
 def register(documents: Iterable[Document], people: Collection[str] = ()) -> Register:
     """The register of documents; those that are of no meeting have no entries.
 
-    Args:
-        documents: In any order; each is read once.
-        people: Names of those who may be named in any of them.
+    Each is read once, in any order. People are those who may be named in any of them.
     """
     others = frozenset(people)
     found: dict[str, tuple[Said, ...]] = {}

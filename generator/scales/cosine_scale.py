@@ -86,10 +86,7 @@ def measured_levels(
 ) -> dict[str, Level]:
     """Levels by name, measured once and kept on this machine.
 
-    Args:
-        kind: What they are of.
-        decided_by: All that decides them, as JSON has it.
-        measure: Makes them.
+    All that decides them is given as JSON has it.
     """
     digest = hashlib.sha256(json.dumps(decided_by).encode()).hexdigest()[:16]
     return {name: Level(**one) for name, one in measured(f"{kind}-{digest}", measure).items()}
@@ -103,13 +100,7 @@ def measure(embed: Embed) -> CosineScale:
 def scale_of(
     fingerprint: Fingerprint, embed: Embed, *, notify: Notify | None = None
 ) -> CosineScale:
-    """The scale of the encoder that made a corpus, measured once and kept on this machine.
-
-    Args:
-        fingerprint: How its vectors were made.
-        embed: Texts to vectors, by the same encoder.
-        notify: Told where an encoder separates nothing.
-    """
+    """The scale of the encoder that made a corpus, measured once and kept on this machine."""
     if fingerprint.model == DEFAULT_ENCODER and fingerprint.extension in WITHIN_MODEL:
         return PACKAGED
     decided_by = [fingerprint.as_dict(), ANSWERS, WORDS]

@@ -112,10 +112,8 @@ def _by_time(
 ) -> list[Sentence]:
     """The quotes, those that are statements on a matter from the latest to the earliest.
 
-    Args:
-        quotes: Best first; the first one stays first.
-        told: Each statement, and how late it is.
-        course: Whether they are from the earliest to the latest, the first one included.
+    `told` says how late each statement is. The first quote, the best, stays first, but of a course:
+    there, all are from the earliest to the latest.
     """
     late = {
         place: later if course else -later

@@ -58,11 +58,7 @@ class _BoundedCache(Generic[Entry]):
 
 
 class PrefixCache(_BoundedCache[Any]):
-    """What a model has read, by its token ids. Threads may share one.
-
-    Args:
-        max_bytes: Most bytes of keys and values that are kept; 0 keeps nothing.
-    """
+    """What a model has read, by its token ids, at most so many bytes. Threads may share one."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         super().__init__(max_bytes, _bytes)
@@ -99,11 +95,7 @@ class PrefixCache(_BoundedCache[Any]):
 
 
 class RowCache(_BoundedCache[Layers]):
-    """Keys and values of whole prefixes, each for one row of a batch. Threads may share one.
-
-    Args:
-        max_bytes: Most bytes of keys and values that are kept; 0 keeps nothing.
-    """
+    """Keys and values of whole prefixes, each for one row of a batch. Threads may share one."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         super().__init__(max_bytes, _size)

@@ -17,14 +17,10 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def server_addresses(url: str, *, has_key: bool) -> tuple[str, ...]:
-    """The addresses of a server, in the order in which to try them.
+    """The addresses of a server by its URL, in the order in which to try them.
 
     Whoever connects uses these and does not ask again: the next answer to the same question may be
     another one (DNS rebinding).
-
-    Args:
-        url: Its base URL.
-        has_key: Whether a key would be sent to it.
 
     Raises:
         InvalidRequest: No machine has that name, no server of models can be there, or the key could
