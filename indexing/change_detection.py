@@ -50,14 +50,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a file means to a corpus.
+    """What a file means to a corpus."""
 
-    Attributes:
-        steps: One for each of its documents, in order.
-        removed: What the corpus holds from the file and the file holds no more.
-    """
-
-    steps: tuple[Step, ...]
+    steps: tuple[Step, ...]  # one for each of its documents, in order
+    # what the corpus holds from the file and the file holds no more
     removed: tuple[DocumentIdentity, ...]
 
     def copied_paths(self) -> set[str]:

@@ -41,27 +41,20 @@ CHARACTERS_PER_TOKEN = 4  # about, for progress within a document
 
 @dataclass(slots=True)
 class Indexer:
-    """Brings a store up to date with files.
+    """Brings a store up to date with files."""
 
-    Attributes:
-        store: Where documents go; its fingerprint is the encoder's.
-        encoder: Returns the encoder; called for each document that is encoded, so that a run that
-            finds nothing new loads no model.
-        progress: Called as the work goes on.
-        reader: Reads the files.
-        recheck: Read files again whose size and time are those of the last run: an edit may have
-            kept both. What they hold decides.
-        collection: Where documents go; it is made with the first.
-        ahead: As `encoder`, if several workers encode and are told of documents ahead; None if
-            documents are encoded one after another.
-    """
-
-    store: Store
+    store: Store  # where documents go; its fingerprint is the encoder's
+    # returns the encoder; called for each document that is encoded, so that a run that finds
+    # nothing new loads no model
     encoder: Callable[[], DocumentEncoder]
-    progress: Callable[[Progress], None] | None = None
-    reader: FileReader = field(default_factory=FileReader)
+    progress: Callable[[Progress], None] | None = None  # called as the work goes on
+    reader: FileReader = field(default_factory=FileReader)  # reads the files
+    # read files again whose size and time are those of the last run: an edit may have kept both;
+    # what they hold decides
     recheck: bool = False
-    collection: str = DEFAULT
+    collection: str = DEFAULT  # where documents go; it is made with the first
+    # as `encoder`, if several workers encode and are told of documents ahead; None if documents are
+    # encoded one after another
     ahead: Callable[[], Lookahead] | None = None
     _lookahead: Lookahead | None = None  # once there is something to encode
     _draft: ReportDraft = field(default_factory=ReportDraft)

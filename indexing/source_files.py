@@ -17,17 +17,11 @@ from indexing.walk import Failure, is_folder, nothing_in, resolved
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file that is indexed.
+    """A file that is indexed."""
 
-    Attributes:
-        real: Its real path.
-        state: What it looked like when the run began.
-        growing: Whether it is being written, so that only its whole lines count.
-    """
-
-    real: Path
-    state: FileState
-    growing: bool = False
+    real: Path  # its real path
+    state: FileState  # what it looked like when the run began
+    growing: bool = False  # whether it is being written, so that only its whole lines count
 
     @property
     def path(self) -> str:

@@ -39,21 +39,14 @@ _GONE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ELOOP))
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A file, a folder or a part of a file that gave no document.
+    """A file, a folder or a part of a file that gave no document."""
 
-    Attributes:
-        path: Which, as text that is safe to print.
-        reason: What is wrong with it.
-        remedy: What to do about it.
-        other_kind: Whether the file is sound, and only not of the kind that is read under its
-            ending.
-        beside_text: Whether it is what the file holds beside its text, and the text was read.
-    """
-
-    path: str
-    reason: str
-    remedy: str
+    path: str  # which, as text that is safe to print
+    reason: str  # what is wrong with it
+    remedy: str  # what to do about it
+    # whether the file is sound, and only not of the kind that is read under its ending
     other_kind: bool = False
+    # whether it is what the file holds beside its text, and the text was read
     beside_text: bool = False
 
     def __str__(self) -> str:

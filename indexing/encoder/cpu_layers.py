@@ -16,15 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CpuLayers:
-    """What was changed in a model.
+    """What was changed in a model."""
 
-    Attributes:
-        compiled: How many layers of a transformer run in compiled code.
-        packed: How many linear layers have packed weights.
-    """
-
-    compiled: int
-    packed: int
+    compiled: int  # how many layers of a transformer run in compiled code
+    packed: int  # how many linear layers have packed weights
 
 
 @contextmanager

@@ -40,15 +40,10 @@ class DocumentEncoder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """What a worker gives back.
+    """What a worker gives back."""
 
-    Attributes:
-        encoded: The vectors.
-        tokens: Encoded for them, those where windows overlap more than once.
-    """
-
-    encoded: EncodedDocument
-    tokens: int
+    encoded: EncodedDocument  # the vectors
+    tokens: int  # encoded for them, those where windows overlap more than once
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +57,12 @@ class _Expected:
 
 @dataclass
 class Lookahead:
-    """Encodes documents by several workers, a few of them before they are asked for.
+    """Encodes documents by several workers, a few of them before they are asked for."""
 
-    Attributes:
-        fingerprint: How the vectors are made, by all workers alike.
-        begin: Begins to encode a document; what it returns waits for the end.
-        workers: How many there are now.
-    """
-
-    fingerprint: Fingerprint
+    fingerprint: Fingerprint  # how the vectors are made, by all workers alike
+    # begins to encode a document; what it returns waits for the end
     begin: Callable[[Document, Passages], Callable[[], Encoding]]
-    workers: Callable[[], int]
+    workers: Callable[[], int]  # how many there are now
     _expected: dict[str, _Expected] = field(default_factory=dict)  # by text, in order
 
     def encode(

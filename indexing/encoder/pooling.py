@@ -20,19 +20,13 @@ FloatArray = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class EncodedDocument:
-    """The vectors of one document.
+    """The vectors of one document."""
 
-    Attributes:
-        vector: (d,) float32, unit length.
-        passages: (passages, d) float32; unit rows, or zero rows for passages past a truncation.
-        tokens: Tokens of the whole text.
-        encoded: Tokens that went through the model; less than `tokens` only under "none".
-    """
-
-    vector: FloatArray
+    vector: FloatArray  # (d,) float32, unit length
+    # (passages, d) float32; unit rows, or zero rows for passages past a truncation
     passages: FloatArray
-    tokens: int
-    encoded: int
+    tokens: int  # tokens of the whole text
+    encoded: int  # tokens that went through the model; less than `tokens` only under "none"
 
 
 IntArray = npt.NDArray[np.int64]
@@ -40,19 +34,12 @@ IntArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class PassagePooling:
-    """Sums of token states (h,) over the p passages of one document, window by window.
+    """Sums of token states (h,) over the p passages of one document, window by window."""
 
-    Attributes:
-        spans: (p, 2) first token of each passage, and one past its last.
-        share: (tokens,) one over the number of windows that hold a token.
-        sums: (p, h) sums of token states, each times its share.
-        weights: (p,) sums of those shares.
-    """
-
-    spans: IntArray
-    share: FloatArray
-    sums: FloatArray
-    weights: FloatArray
+    spans: IntArray  # (p, 2) first token of each passage, and one past its last
+    share: FloatArray  # (tokens,) one over the number of windows that hold a token
+    sums: FloatArray  # (p, h) sums of token states, each times its share
+    weights: FloatArray  # (p,) sums of those shares
 
     @classmethod
     def over(

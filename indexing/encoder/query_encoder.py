@@ -40,14 +40,10 @@ class TokenVectors:
     The words of evidence are embedded one by one, and most of them are one token. A row that is not
     of length one is not there, so that one that was half written is computed again. Processes may
     write at once: all write the same.
-
-    Attributes:
-        path: The file; it need not exist, nor need it be possible to write it.
-        dimension: Of a vector.
     """
 
-    path: Path
-    dimension: int
+    path: Path  # the file; it need not exist, nor need it be possible to write it
+    dimension: int  # of a vector
 
     def find(self, tokens: Sequence[int]) -> FloatArray:
         """(n, d) the vectors of tokens; a row of zeros for one that is not there."""
@@ -80,19 +76,12 @@ _MANY = 100  # texts from which it pays to pack the weights first
 
 @dataclass(frozen=True, slots=True)
 class QueryEncoder:
-    """Encodes queries through a graph.
+    """Encodes queries through a graph."""
 
-    Attributes:
-        fingerprint: How the vectors were made that they are compared with.
-        graph: Token rows of one length (n, t) to vectors (n, d).
-        tokens: The tokenizer, and what goes around a query.
-        singles: Vectors of queries of one token that were encoded before.
-    """
-
-    fingerprint: Fingerprint
-    graph: Graph
-    tokens: Tokens
-    singles: TokenVectors
+    fingerprint: Fingerprint  # how the vectors were made that they are compared with
+    graph: Graph  # token rows of one length (n, t) to vectors (n, d)
+    tokens: Tokens  # the tokenizer, and what goes around a query
+    singles: TokenVectors  # vectors of queries of one token that were encoded before
 
     def encode_queries(self, texts: Sequence[str]) -> FloatArray:
         """Encode queries, (n, d) float32 with unit rows. A query is never windowed, only cut."""

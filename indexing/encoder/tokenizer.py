@@ -28,21 +28,13 @@ STRETCH = 1 << 18  # characters given to the tokenizer at once: it takes 160 byt
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """A model's tokenizer, and the special tokens and prompts that surround a text.
+    """A model's tokenizer, and the special tokens and prompts that surround a text."""
 
-    Attributes:
-        tokenize: What looks like a special token in the text is text to it.
-        head: Special tokens before a text.
-        tail: Special tokens after it.
-        for_documents: The model's prompt for documents, after the head.
-        for_queries: The model's prompt for queries, after the head.
-    """
-
-    tokenize: Tokenize
-    head: tuple[int, ...]
-    tail: tuple[int, ...]
-    for_documents: tuple[int, ...]
-    for_queries: tuple[int, ...]
+    tokenize: Tokenize  # what looks like a special token in the text is text to it
+    head: tuple[int, ...]  # special tokens before a text
+    tail: tuple[int, ...]  # special tokens after it
+    for_documents: tuple[int, ...]  # the model's prompt for documents, after the head
+    for_queries: tuple[int, ...]  # the model's prompt for queries, after the head
 
     @classmethod
     def of(cls, model: SentenceTransformer) -> Tokens:

@@ -28,18 +28,13 @@ _thread = threading.local()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """One batch of B sequences, padded to T tokens.
+    """One batch of B sequences, padded to T tokens."""
 
-    Attributes:
-        real: Bool (B, T), which tokens are not padding.
-        positioned: Bool (B, T), which tokens have a position. It differs from `real` only for
-            RoBERTa-like models, which give no position to a padding token spelt out in a text.
-        lengths: Int64 (B,), real tokens of each sequence.
-    """
-
-    real: Tensor
+    real: Tensor  # bool (B, T), which tokens are not padding
+    # bool (B, T), which tokens have a position; it differs from `real` only for RoBERTa-like
+    # models, which give no position to a padding token spelt out in a text
     positioned: Tensor
-    lengths: Tensor
+    lengths: Tensor  # int64 (B,), real tokens of each sequence
 
     @property
     def positions(self) -> Tensor:

@@ -35,15 +35,12 @@ class EntropyScaling(Change):
 
     n counts the sequence's own tokens, special ones included. Within the original window the
     factor is 1 and nothing changes. With PCW no window is longer than that, so nothing changes.
-
-    Attributes:
-        original: L_o, where the model's own figure is not what it was trained on.
     """
 
     name: ClassVar[str] = "entropy scaling"
     works_on: ClassVar[frozenset[Positions]] = frozenset({"absolute", "rotary", "other"})
 
-    original: int | None = None
+    original: int | None = None  # L_o, where the model's own figure is not what it was trained on
 
     def changes(
         self, model: SentenceTransformer, arch: Architecture

@@ -84,15 +84,11 @@ class Change(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Extension(Change):
-    """A way to encode texts longer than the model was made for.
+    """A way to encode texts longer than the model was made for."""
 
-    Attributes:
-        max_length: L_t, the most tokens of a text that are read, special tokens included.
-        original: L_o, where the model's own figure is not what it was trained on
-            (e5-mistral: 4096); None takes the model's.
-    """
-
-    max_length: int
+    max_length: int  # L_t, the most tokens of a text that are read, special tokens included
+    # L_o, where the model's own figure is not what it was trained on (e5-mistral: 4096); None takes
+    # the model's
     original: int | None = None
 
     def __post_init__(self) -> None:

@@ -52,19 +52,14 @@ class NtkScaling(Extension):
     them. By default texts within the original window keep the original base and are encoded
     exactly as before; longer ones have lambda(s) with s = ceil(L_t / L_o), or with `scale="own"`
     ceil(n / L_o) of their own length n. Local layers with a base of their own keep it.
-
-    Attributes:
-        length_aware: Leave texts within the original window alone.
-        factor: Lambda itself, instead of the one that belongs to s.
-        scale: Which length gives s.
     """
 
     name: ClassVar[str] = "ntk"
     works_on = WORKS_ON[name]
 
-    length_aware: bool = True
-    factor: float | None = None
-    scale: Scale = "target"
+    length_aware: bool = True  # leave texts within the original window alone
+    factor: float | None = None  # lambda itself, instead of the one that belongs to s
+    scale: Scale = "target"  # which length gives s
 
     def __post_init__(self) -> None:
         super().__post_init__()

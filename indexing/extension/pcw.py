@@ -48,15 +48,10 @@ def windows(n_tokens: int, size: int) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What stands before and after the text in every sequence: prefix and special tokens.
+    """What stands before and after the text in every sequence: prefix and special tokens."""
 
-    Attributes:
-        head: Tokens before the text, the prefix of a prompt included.
-        tail: Tokens after it.
-    """
-
-    head: int
-    tail: int
+    head: int  # tokens before the text, the prefix of a prompt included
+    tail: int  # tokens after it
 
     def cut(self, n_tokens: int, window: int) -> list[list[int]]:
         """Indexes into a framed sequence of `n_tokens`, for each window with its frame.
@@ -81,15 +76,12 @@ class ParallelWindows(Extension):
     The mean is of the unnormalised window vectors, and is normalised if the pipeline does so.
     Queries are never windowed but cut at the original window: that is what `encode_query` gets,
     and `encode` with the model's query prompt. Empty texts raise InvalidRequest.
-
-    Attributes:
-        batch_size: How many windows go through the transformer at a time.
     """
 
     name: ClassVar[str] = "pcw"
     works_on = WORKS_ON[name]
 
-    batch_size: int = 32
+    batch_size: int = 32  # how many windows go through the transformer at a time
 
     def check(self, arch: Architecture) -> None:
         """Refuses an original length that the model does not have."""

@@ -23,14 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PositionIds:
-    """Where tokens go, in whole and fractional parts, so that float32 loses nothing.
+    """Where tokens go, in whole and fractional parts, so that float32 loses nothing."""
 
-    Attributes:
-        whole: Int64 (B, T).
-        fraction: Float32 (B, T) in [0, 1), or None where every position is whole.
-    """
-
-    whole: Tensor
+    whole: Tensor  # int64 (B, T)
+    # float32 (B, T) in [0, 1), or None where every position is whole
     fraction: Tensor | None = None
 
 

@@ -43,17 +43,13 @@ class SelfExtend(Extension):
     for the later token and j // g for the earlier one. Texts within the original window are
     encoded exactly as before. A layer whose sliding window is no longer than the original window
     is left alone: it never sees a distance that it was not trained on.
-
-    Attributes:
-        group: g; None takes s + 1, with s = ceil(L_t / L_o).
-        neighbours: w; None takes L_o // s.
     """
 
     name: ClassVar[str] = "self-extend"
     works_on = WORKS_ON[name]
 
-    group: int | None = None
-    neighbours: int | None = None
+    group: int | None = None  # g; None takes s + 1, with s = ceil(L_t / L_o)
+    neighbours: int | None = None  # w; None takes L_o // s
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -101,21 +97,13 @@ class SelfExtend(Extension):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ActiveSelfExtend:
-    """SelfExtend on one model.
+    """SelfExtend on one model."""
 
-    Attributes:
-        arch: The model.
-        implementation: The attention implementation that it had.
-        original: L_o.
-        group: g.
-        neighbours: w.
-    """
-
-    arch: Architecture
-    implementation: str
-    original: int
-    group: int
-    neighbours: int
+    arch: Architecture  # the model
+    implementation: str  # the attention implementation that it had
+    original: int  # L_o
+    group: int  # g
+    neighbours: int  # w
 
     def has_long_sequence(self) -> bool:
         """Whether the batch holds a sequence beyond the original window."""

@@ -36,19 +36,13 @@ CHECKSUM = "#sha256="  # and may be followed by this and the SHA-256 digest of t
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What a file of tuned positions says of itself.
+    """What a file of tuned positions says of itself."""
 
-    Attributes:
-        base: The model it was tuned for, as its owner calls it.
-        digest: SHA-256 of that model's own rows in bfloat16, the coarsest dtype an encoder runs in.
-        original: L_o.
-        max_length: L_t.
-    """
-
-    base: str
+    base: str  # the model it was tuned for, as its owner calls it
+    # SHA-256 of that model's own rows in bfloat16, the coarsest dtype an encoder runs in
     digest: str
-    original: int
-    max_length: int
+    original: int  # L_o
+    max_length: int  # L_t
 
     @property
     def rows(self) -> int:
@@ -62,16 +56,13 @@ class TunedPositions(Change):
     """Positions that `tune` has trained for one model.
 
     Within the original window the model is untouched; s is ceil(L_t / L_o) for longer texts.
-
-    Attributes:
-        path: The file that `tune` wrote.
-        checksum: SHA-256 of the file, where it must be a certain one, in hexadecimal.
     """
 
     name: ClassVar[str] = "tuned positions"
     works_on: ClassVar[frozenset[Positions]] = frozenset({"absolute"})
 
-    path: Path
+    path: Path  # the file that `tune` wrote
+    # SHA-256 of the file, where it must be a certain one, in hexadecimal
     checksum: str | None = None
 
     @classmethod

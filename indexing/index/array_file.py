@@ -26,17 +26,11 @@ _LENGTH = 8  # bytes of the number at the end
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """What a file was when it was written.
+    """What a file was when it was written."""
 
-    Attributes:
-        size: In bytes.
-        checksum: CRC-32.
-        written: When, in ns.
-    """
-
-    size: int
-    checksum: int
-    written: int
+    size: int  # in bytes
+    checksum: int  # CRC-32
+    written: int  # when, in ns
 
     def fits(self, path: Path, *, whole: bool = False) -> bool:
         """Whether a file is as it was written.

@@ -198,21 +198,14 @@ def _postings(
 
 @dataclass(frozen=True, slots=True)
 class _MovedBlock:
-    """The postings of a segment under other keys, their units at other positions.
+    """The postings of a segment under other keys, their units at other positions."""
 
-    Attributes:
-        postings: As the segment has them.
-        places: Where its units stand.
-        terms: (terms,) other keys, ascending.
-        order: (terms,) which of the segment's terms each is; None where these are in order.
-        bounds: (terms + 1,) where the postings of each begin, in this order.
-    """
-
-    postings: Postings
-    places: Places
-    terms: IntArray
+    postings: Postings  # as the segment has them
+    places: Places  # where its units stand
+    terms: IntArray  # (terms,) other keys, ascending
+    # (terms,) which of the segment's terms each is; None where these are in order
     order: IntArray | None
-    bounds: IntArray
+    bounds: IntArray  # (terms + 1,) where the postings of each begin, in this order
 
     @classmethod
     def of(cls, part: Part, numbers: IntArray, name: str) -> _MovedBlock:

@@ -22,17 +22,11 @@ CHUNK = 32768  # places, about, that are walked along at once: they stay in a co
 
 @dataclass(frozen=True)
 class Padding:
-    """Where the passages of a corpus stand in a row with empty places.
+    """Where the passages of a corpus stand in a row with empty places."""
 
-    Attributes:
-        starts: (documents,) place of each document's first passage.
-        places: (passages,) int32 of each passage.
-        size: All places. The first and the last REACH are empty.
-    """
-
-    starts: IntArray
-    places: npt.NDArray[np.int32]
-    size: int
+    starts: IntArray  # (documents,) place of each document's first passage
+    places: npt.NDArray[np.int32]  # (passages,) int32 of each passage
+    size: int  # all places; the first and the last REACH are empty
 
     @classmethod
     def of(cls, starts: IntArray, passages: int) -> Padding:
@@ -94,19 +88,12 @@ class Padding:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some documents that follow on each other, with their places.
-
-    Attributes:
-        documents: Which.
-        start: Their first place.
-        end: Behind their last passage.
-        starts: (c,) where each document begins among these places.
-    """
+    """Some documents that follow on each other, with their places."""
 
     documents: slice
-    start: int
-    end: int
-    starts: IntArray
+    start: int  # their first place
+    end: int  # behind their last passage
+    starts: IntArray  # (c,) where each document begins among these places
 
     def window_sums(self, row: FloatArray, reach: int) -> FloatArray:
         """(places,) of a row (size,) the sum of so many neighbours on either side and itself."""

@@ -16,17 +16,11 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Positions of the units of a segment.
+    """Positions of the units of a segment."""
 
-    Attributes:
-        count: How many units the segment has.
-        first: Position of the first, where all follow on it; else -1.
-        positions: (count,) int64 of each, ascending but for -1 where one is outdated; None where
-            all follow.
-    """
-
-    count: int
-    first: int
+    count: int  # how many units the segment has
+    first: int  # position of the first, where all follow on it; else -1
+    # (count,) int64 of each, ascending but for -1 where one is outdated; None where all follow
     positions: IntArray | None = None
 
     @classmethod

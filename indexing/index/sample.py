@@ -21,16 +21,11 @@ LITTLE = 0.1  # share of the documents that may come or go before others are tak
 
 @dataclass(frozen=True)
 class Sample:
-    """Documents at even distances.
+    """Documents at even distances."""
 
-    Attributes:
-        selection: The documents and their passages.
-        among: Of how many they were taken.
-        vectors: (p, d) of these passages, side by side; None where they are not kept.
-    """
-
-    selection: Selection
-    among: int
+    selection: Selection  # the documents and their passages
+    among: int  # of how many they were taken
+    # (p, d) of these passages, side by side; None where they are not kept
     vectors: FloatArray | None = None
 
     @classmethod

@@ -38,30 +38,20 @@ _ROWS = ("document_rows", "passage_rows", "bounds", "language")
 
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """Some documents with their passages, in document order.
+    """Some documents with their passages, in document order."""
 
-    Attributes:
-        document_rows: (documents,) int64 row numbers in the store, ascending.
-        passage_rows: (passages,) int64 row numbers in the store.
-        bounds: (documents + 1,) int64 where the passages of each document begin.
-        language: (documents,) uint8 which of the lexicon's languages each document is in.
-        document_vectors: FAISS over (documents, d).
-        passage_vectors: FAISS over (passages, d).
-        lexicon: Stems to numbers.
-        postings: By the names of `POSTINGS`: stems, and stem bigrams, over passages and documents;
-            and over documents the function words, which the stems leave out.
-        speakers: Who speaks in which passage.
-    """
-
-    document_rows: IntArray
-    passage_rows: IntArray
-    bounds: IntArray
+    document_rows: IntArray  # (documents,) int64 row numbers in the store, ascending
+    passage_rows: IntArray  # (passages,) int64 row numbers in the store
+    bounds: IntArray  # (documents + 1,) int64 where the passages of each document begin
+    # (documents,) uint8 which of the lexicon's languages each document is in
     language: npt.NDArray[np.uint8]
-    document_vectors: FaissIndex
-    passage_vectors: FaissIndex
-    lexicon: Lexicon
+    document_vectors: FaissIndex  # FAISS over (documents, d)
+    passage_vectors: FaissIndex  # FAISS over (passages, d)
+    lexicon: Lexicon  # stems to numbers
+    # by the names of `POSTINGS`: stems, and stem bigrams, over passages and documents; and over
+    # documents the function words, which the stems leave out
     postings: Mapping[str, Postings]
-    speakers: Speakers
+    speakers: Speakers  # who speaks in which passage
 
     @cached_property
     def known(self) -> dict[frozenset[str], frozenset[str]]:

@@ -16,21 +16,14 @@ IntArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Selection:
-    """Some documents with all their passages, side by side.
+    """Some documents with all their passages, side by side."""
 
-    Attributes:
-        documents: (c,) which documents.
-        bounds: (c, 2) position of each one's first passage in the corpus, and after its last.
-        passages: (p,) position of each passage in the corpus.
-        starts: (c,) where each document's passages begin here.
-        owner: (p,) which of the c documents each passage is of.
-    """
-
-    documents: IntArray
+    documents: IntArray  # (c,) which documents
+    # (c, 2) position of each one's first passage in the corpus, and after its last
     bounds: IntArray
-    passages: IntArray
-    starts: IntArray
-    owner: IntArray
+    passages: IntArray  # (p,) position of each passage in the corpus
+    starts: IntArray  # (c,) where each document's passages begin here
+    owner: IntArray  # (p,) which of the c documents each passage is of
 
     @classmethod
     def of(cls, documents: IntArray, bounds: IntArray) -> Selection:

@@ -27,17 +27,11 @@ IntArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A segment in a snapshot.
+    """A segment in a snapshot."""
 
-    Attributes:
-        segment: What it holds.
-        documents: Where its documents stand.
-        passages: Where its passages stand.
-    """
-
-    segment: Segment
-    documents: Places
-    passages: Places
+    segment: Segment  # what it holds
+    documents: Places  # where its documents stand
+    passages: Places  # where its passages stand
 
     def places(self, name: str) -> Places:
         """Of the units of postings, by their name."""
@@ -87,22 +81,14 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """A corpus at one moment, ready to be searched. Passages stand in document order.
+    """A corpus at one moment, ready to be searched. Passages stand in document order."""
 
-    Attributes:
-        parts: Its segments.
-        document_rows: (documents,) int64 row numbers in the store, ascending.
-        bounds: (documents + 1,) int64 where the passages of each document begin.
-        document_vectors: Of (documents, d).
-        passage_vectors: Of (passages, d).
-        earlier: The sample of an earlier one, as far as that is of these documents.
-    """
-
-    parts: tuple[Part, ...]
-    document_rows: IntArray
-    bounds: IntArray
-    document_vectors: Vectors
-    passage_vectors: Vectors
+    parts: tuple[Part, ...]  # its segments
+    document_rows: IntArray  # (documents,) int64 row numbers in the store, ascending
+    bounds: IntArray  # (documents + 1,) int64 where the passages of each document begin
+    document_vectors: Vectors  # of (documents, d)
+    passage_vectors: Vectors  # of (passages, d)
+    # the sample of an earlier one, as far as that is of these documents
     earlier: Sample | None = None
 
     @classmethod

@@ -25,15 +25,10 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True)
 class Speakers:
-    """The speakers of a corpus, by number, and the passages in which each speaks.
+    """The speakers of a corpus, by number, and the passages in which each speaks."""
 
-    Attributes:
-        names: As the files spell them, each once.
-        index: For each speaker, their passages; the weight is 1/n for the n-th by words said.
-    """
-
-    names: tuple[str, ...]
-    postings: Bm25Index
+    names: tuple[str, ...]  # as the files spell them, each once
+    postings: Bm25Index  # each one's passages; the weight is 1/n for the n-th by words said
 
     @classmethod
     def of(cls, passages: Sequence[tuple[str, ...]]) -> Speakers:

@@ -17,17 +17,11 @@ from indexing.errors import UnreadableFile
 
 @dataclass(frozen=True, slots=True)
 class Loader:
-    """How files of one format are read.
+    """How files of one format are read."""
 
-    Attributes:
-        format: The format's name, as `Document.format` has it.
-        module: The file beside this one that reads it, imported when there is something to read.
-        function: Its name there.
-    """
-
-    format: str
-    module: str
-    function: str = "load"
+    format: str  # the format's name, as `Document.format` has it
+    module: str  # the file beside this one that reads it, imported when there is something to read
+    function: str = "load"  # its name there
 
     def load(self, path: Path) -> Iterator[Extract | UnreadableFile]:
         """From a file to the documents in it.

@@ -33,17 +33,11 @@ _FONTS_ONLY = (
 
 @dataclass(frozen=True, slots=True)
 class _Book:
-    """What the package document says (EPUB 3.3, 5): the paths are those in the archive.
+    """What the package document says (EPUB 3.3, 5): the paths are those in the archive."""
 
-    Attributes:
-        title: Of the book.
-        chapters: Files in reading order.
-        contents: The file with the table of contents; "" for none.
-    """
-
-    title: str
-    chapters: tuple[str, ...]
-    contents: str
+    title: str  # of the book
+    chapters: tuple[str, ...]  # files in reading order
+    contents: str  # the file with the table of contents; "" for none
 
 
 @dataclass(frozen=True, slots=True)

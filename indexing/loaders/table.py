@@ -26,17 +26,11 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A row as a line of text.
+    """A row as a line of text."""
 
-    Attributes:
-        number: Of the row, from 1.
-        text: Its cells.
-        heading: Whether it is a title above a table and no row of one.
-    """
-
-    number: int
-    text: str
-    heading: bool = False
+    number: int  # of the row, from 1
+    text: str  # its cells
+    heading: bool = False  # whether it is a title above a table and no row of one
 
 
 def lines(rows: Sequence[Row], *, groups: Collection[int] = ()) -> Iterator[Line]:

@@ -45,19 +45,12 @@ _CONFIGURATION = (".json", ".txt", ".model", ".jinja")
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Where a model's files are, and exactly which ones.
+    """Where a model's files are, and exactly which ones."""
 
-    Attributes:
-        name: The name it was asked for by.
-        folder: A folder that `from_pretrained` reads, safetensors only.
-        revision: Changes whenever the files do: package version, commit hash or content hash.
-        source: Where it came from.
-    """
-
-    name: str
-    folder: Path
-    revision: str
-    source: Literal["packaged", "folder", "hub"]
+    name: str  # the name it was asked for by
+    folder: Path  # a folder that `from_pretrained` reads, safetensors only
+    revision: str  # changes whenever the files do: package version, commit hash or content hash
+    source: Literal["packaged", "folder", "hub"]  # where it came from
 
 
 def encoder_weights(name: str = DEFAULT_ENCODER, *, notify: Notify | None = None) -> Weights:

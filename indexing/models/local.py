@@ -23,17 +23,12 @@ _SHARE_OF_FILES = 1.1
 
 @dataclass(frozen=True, slots=True)
 class LocalModel:
-    """A language model on this machine.
+    """A language model on this machine."""
 
-    Attributes:
-        name: As `--generator` takes it.
-        source: Where it is: in a package, in the hub's cache, or a GGUF file somewhere else.
-        bytes: Of its weights; 0 where that is not known.
-    """
-
-    name: str
+    name: str  # as `--generator` takes it
+    # where it is: in a package, in the hub's cache, or a GGUF file somewhere else
     source: Literal["packaged", "cache", "file"]
-    bytes: int = field(default=0, compare=False)
+    bytes: int = field(default=0, compare=False)  # of its weights; 0 where that is not known
 
     @property
     def fits(self) -> bool | None:

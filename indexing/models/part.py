@@ -29,21 +29,13 @@ _LONGEST = 512  # tokens, where neither model nor tokenizer says
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """A loaded model.
+    """A loaded model."""
 
-    Attributes:
-        weights: Where its files are, and which ones.
-        kind: One of the three above.
-        model: In float32, or bfloat16 where the device is fast in it.
-        tokenizer: A fast one, of transformers.
-        digest: Of its files.
-    """
-
-    weights: Weights
-    kind: str
-    model: Any
-    tokenizer: Any
-    digest: str
+    weights: Weights  # where its files are, and which ones
+    kind: str  # one of the three above
+    model: Any  # in float32, or bfloat16 where the device is fast in it
+    tokenizer: Any  # a fast one, of transformers
+    digest: str  # of its files
 
     @property
     def longest(self) -> int:

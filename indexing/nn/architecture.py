@@ -22,29 +22,19 @@ _BATCH_DEPENDENT = ("dynamic", "longrope")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PositionTable:
-    """A learned table of positions (BERT, RoBERTa, MPNet, DistilBERT and their like).
+    """A learned table of positions (BERT, RoBERTa, MPNet, DistilBERT and their like)."""
 
-    Attributes:
-        module: The embeddings module that takes `position_ids`.
-        embedding: The table itself, one row a position.
-        offset: The row of position 0: padding_idx + 1 in RoBERTa-like models, otherwise 0.
-    """
-
-    module: nn.Module
-    embedding: nn.Embedding
-    offset: int
+    module: nn.Module  # the embeddings module that takes `position_ids`
+    embedding: nn.Embedding  # the table itself, one row a position
+    offset: int  # the row of position 0: padding_idx + 1 in RoBERTa-like models, otherwise 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RotaryEmbedding:
-    """A rotary module (ModernBERT, NomicBERT, Llama, Mistral, Qwen and their like).
+    """A rotary module (ModernBERT, NomicBERT, Llama, Mistral, Qwen and their like)."""
 
-    Attributes:
-        module: What turns position ids into cos and sin.
-        rope_types: The kinds of rope by layer type; a single entry where all layers share one.
-    """
-
-    module: nn.Module
+    module: nn.Module  # what turns position ids into cos and sin
+    # the kinds of rope by layer type; a single entry where all layers share one
     rope_types: dict[str, str]
 
     @property
@@ -61,29 +51,18 @@ class RotaryEmbedding:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Architecture:
-    """What the methods must know of a model.
+    """What the methods must know of a model."""
 
-    Attributes:
-        class_name: The class of the transformer, such as "BertModel".
-        reader: The first module of the pipeline, which tokenises and runs the transformer.
-        backbone: The transformer.
-        original: L_o, the tokens that one pass was made for, special tokens included.
-        causal: Whether a token sees only the tokens before it.
-        windows: For each attention layer, how far back it sees, or None for everything.
-        padding_id: The token that has no position in RoBERTa-like models.
-        table: Where learned positions lie, or None.
-        rotary: Where rotary positions are made, or None.
-    """
-
-    class_name: str
-    reader: nn.Module
-    backbone: PreTrainedModel
-    original: int
-    causal: bool
+    class_name: str  # the class of the transformer, such as "BertModel"
+    reader: nn.Module  # the first module of the pipeline, which tokenises and runs the transformer
+    backbone: PreTrainedModel  # the transformer
+    original: int  # L_o, the tokens that one pass was made for, special tokens included
+    causal: bool  # whether a token sees only the tokens before it
+    # for each attention layer, how far back it sees, or None for everything
     windows: tuple[int | None, ...]
-    padding_id: int | None
-    table: PositionTable | None
-    rotary: RotaryEmbedding | None
+    padding_id: int | None  # the token that has no position in RoBERTa-like models
+    table: PositionTable | None  # where learned positions lie, or None
+    rotary: RotaryEmbedding | None  # where rotary positions are made, or None
 
     @property
     def positions(self) -> Positions:

@@ -29,19 +29,12 @@ _LOWEST = -1e30
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Band:
-    """Pairs with low <= i - j <= high.
+    """Pairs with low <= i - j <= high."""
 
-    Attributes:
-        queries: (H, n, D).
-        keys: (K, n, D); K divides H, and H / K query heads share a key head.
-        low: Smallest distance; negative where the key comes after the query.
-        high: Largest distance.
-    """
-
-    queries: Tensor
-    keys: Tensor
-    low: int
-    high: int
+    queries: Tensor  # (H, n, D)
+    keys: Tensor  # (K, n, D); K divides H, and H / K query heads share a key head
+    low: int  # smallest distance; negative where the key comes after the query
+    high: int  # largest distance
 
     def tiles(self, block: range, width: int) -> Iterator[range]:
         """The keys that a block of queries meets in this band, at most `width` at a time.

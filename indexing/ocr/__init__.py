@@ -18,19 +18,13 @@ from indexing.ocr.reading import AUTO, Engine, OcrSettings, PictureReading
 
 @dataclass(frozen=True, slots=True)
 class EngineKind:
-    """An engine that may be installed.
+    """An engine that may be installed."""
 
-    Attributes:
-        modules: What it needs.
-        install: The command that installs these.
-        missing: What else is not there for some languages, with a remedy; "" for nothing.
-        engine: Makes it.
-    """
-
-    modules: tuple[str, ...]
-    install: str
+    modules: tuple[str, ...]  # what it needs
+    install: str  # the command that installs these
+    # what else is not there for some languages, with a remedy; "" for nothing
     missing: Callable[[tuple[str, ...]], str]
-    engine: Callable[[OcrSettings], Engine]
+    engine: Callable[[OcrSettings], Engine]  # makes it
 
 
 INSTALL = 'pip install "rag-app[ocr]"'

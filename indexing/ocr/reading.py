@@ -62,17 +62,11 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class PictureReading:
-    """A page as it was recognised.
+    """A page as it was recognised."""
 
-    Attributes:
-        lines: In the order of the engine.
-        engine: What read it, with version and languages.
-        failure: Why there are no lines; "" where there was nothing to read.
-    """
-
-    lines: tuple[Line, ...]
-    engine: str
-    failure: str = ""
+    lines: tuple[Line, ...]  # in the order of the engine
+    engine: str  # what read it, with version and languages
+    failure: str = ""  # why there are no lines; "" where there was nothing to read
 
     @property
     def confidence(self) -> float | None:

@@ -62,19 +62,12 @@ class Collection:
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """The place of a document in a collection.
+    """The place of a document in a collection."""
 
-    Attributes:
-        collection: Row number of the collection.
-        path: Of the file that it came from there.
-        part: Which document of the file.
-        title: What it is called there.
-    """
-
-    collection: int
-    path: str
-    part: str
-    title: str
+    collection: int  # row number of the collection
+    path: str  # of the file that it came from there
+    part: str  # which document of the file
+    title: str  # what it is called there
 
 
 class Collections:

@@ -35,16 +35,11 @@ _BESIDE = ("-wal", "-shm")  # what SQLite keeps beside a database: its log, and 
 
 @dataclass(frozen=True, slots=True)
 class FileIdentity:
-    """Which file a path names: another one, or a copy, has another identity.
+    """Which file a path names: another one, or a copy, has another identity."""
 
-    Attributes:
-        device: Of its file system.
-        inode: On that device.
-        content: Size and time of the last change, where these matter; else empty.
-    """
-
-    device: int
-    inode: int
+    device: int  # of its file system
+    inode: int  # on that device
+    # size and time of the last change, where these matter; else empty
     content: tuple[int, ...] = ()
 
     @classmethod

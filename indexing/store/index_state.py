@@ -18,35 +18,22 @@ from indexing.store.database import Database
 
 @dataclass(frozen=True, slots=True)
 class SegmentEntry:
-    """A segment, as the manifest has it.
+    """A segment, as the manifest has it."""
 
-    Attributes:
-        name: Of its file, which no other has.
-        size: Of the file, in bytes.
-        checksum: CRC-32 of the file.
-        written: When it was written, in ns.
-        documents: How many it holds.
-        passages: How many it holds.
-    """
-
-    name: str
-    size: int
-    checksum: int
-    written: int
-    documents: int
-    passages: int
+    name: str  # of its file, which no other has
+    size: int  # of the file, in bytes
+    checksum: int  # CRC-32 of the file
+    written: int  # when it was written, in ns
+    documents: int  # how many it holds
+    passages: int  # how many it holds
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a search reads at one moment.
+    """What a search reads at one moment."""
 
-    Attributes:
-        segments: Each with its number, ascending.
-        outdated: (row, number): what is no longer as the segments up to that number have it.
-    """
-
-    segments: tuple[tuple[int, SegmentEntry], ...]
+    segments: tuple[tuple[int, SegmentEntry], ...]  # each with its number, ascending
+    # (row, number): what is no longer as the segments up to that number have it
     outdated: tuple[tuple[int, int], ...]
 
     def dead_in(self, number: int) -> list[int]:

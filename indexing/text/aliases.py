@@ -26,15 +26,11 @@ _MUTE = re.compile(r"(?<=\w{2}[^a])a$")  # a vowel at the end is seldom heard
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """A name, and how it is spelled besides.
+    """A name, and how it is spelled besides."""
 
-    Attributes:
-        name: As people are to see it.
-        spellings: Other ones, as documents have them; compared with their capitals, so that a word
-            such as "work" becomes no name where it is a word.
-    """
-
-    name: str
+    name: str  # as people are to see it
+    # other ones, as documents have them; compared with their capitals, so that a word such as
+    # "work" becomes no name where it is a word
     spellings: tuple[str, ...]
 
 

@@ -32,19 +32,12 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The names of a table's columns, and where the rows are that do not say them.
+    """The names of a table's columns, and where the rows are that do not say them."""
 
-    Attributes:
-        names: Of the columns.
-        start: First character of the row of names.
-        below: One past the rule below it.
-        end: One past the last row.
-    """
-
-    names: tuple[str, ...]
-    start: int
-    below: int
-    end: int
+    names: tuple[str, ...]  # of the columns
+    start: int  # first character of the row of names
+    below: int  # one past the rule below it
+    end: int  # one past the last row
 
 
 def is_row(text: str) -> bool:

@@ -96,21 +96,14 @@ _NO_NAMES = frozenset(_NO_NAMES_TEXT.split())
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """Where somebody may begin to speak.
+    """Where somebody may begin to speak."""
 
-    Attributes:
-        start: First character of the label or time stamp.
-        text_start: First character of the words.
-        speaker: The label; None where only the time is known.
-        time: Seconds, or None without a time stamp.
-        sure: The stamp is written as only transcripts do: in brackets, with seconds of an hour,
-            or set apart from the name.
-    """
-
-    start: int
-    text_start: int
-    speaker: str | None
-    time: float | None = None
+    start: int  # first character of the label or time stamp
+    text_start: int  # first character of the words
+    speaker: str | None  # the label; None where only the time is known
+    time: float | None = None  # seconds, or None without a time stamp
+    # the stamp is written as only transcripts do: in brackets, with seconds of an hour, or set
+    # apart from the name
     sure: bool = False
 
 

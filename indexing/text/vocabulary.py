@@ -35,14 +35,10 @@ def without_surrogates(text: str) -> str:
 
 @dataclass(slots=True)
 class Lexicon:
-    """Stems and their numbers.
+    """Stems and their numbers."""
 
-    Attributes:
-        stems: The stem of each number.
-        languages: Codes of the languages of the texts, in the order of their coming.
-    """
-
-    stems: list[str] = field(default_factory=list)
+    stems: list[str] = field(default_factory=list)  # the stem of each number
+    # codes of the languages of the texts, in the order of their coming
     languages: list[str] = field(default_factory=list)
     _numbers: dict[str, int] = field(default_factory=dict)
     _by_word: dict[str, dict[str, int]] = field(default_factory=dict)

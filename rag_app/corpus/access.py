@@ -87,17 +87,12 @@ class SharedCorpus(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What a person can do when they want a document gone.
+    """What a person can do when they want a document gone."""
 
-    Attributes:
-        leaves: The collections that they may take it out of.
-        keeps: The names of those that they may read, and that hold it all the same.
-        others: How many more hold it, which they may not know of.
-    """
-
-    leaves: tuple[Collection, ...]
+    leaves: tuple[Collection, ...]  # the collections that they may take it out of
+    # the names of those that they may read, and that hold it all the same
     keeps: tuple[Collection, ...]
-    others: int
+    others: int  # how many more hold it, which they may not know of
 
     @property
     def removes(self) -> bool:

@@ -29,22 +29,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ingestion:
-    """What brings files and documents into a corpus.
+    """What brings files and documents into a corpus."""
 
-    Attributes:
-        stores: Where they go.
-        indexes: What is derived from them.
-        models: What encodes them.
-        workers: The Ray cluster that encodes instead, if there is one.
-        limits: Limits on reading one file.
-        ocr: How to read pages that are pictures; None for any engine that is installed.
-    """
-
-    stores: Stores
-    indexes: Indexes
-    models: Models
-    workers: RayWorkers | None
-    limits: FileLimits
+    stores: Stores  # where they go
+    indexes: Indexes  # what is derived from them
+    models: Models  # what encodes them
+    workers: RayWorkers | None  # the Ray cluster that encodes instead, if there is one
+    limits: FileLimits  # limits on reading one file
+    # how to read pages that are pictures; None for any engine that is installed
     ocr: OcrSettings | None
 
     def close(self) -> None:

@@ -32,36 +32,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """How a request is answered, and what was found for it.
+    """How a request is answered, and what was found for it."""
 
-    Attributes:
-        route: How.
-        retrieval: Nothing where the answer is computed.
-        lost: A line of the ledger for each lost shard.
-    """
-
-    route: Route
-    retrieval: Retrieval
-    lost: tuple[ContextEntry, ...] = ()
+    route: Route  # how
+    retrieval: Retrieval  # nothing where the answer is computed
+    lost: tuple[ContextEntry, ...] = ()  # a line of the ledger for each lost shard
 
 
 @dataclass(frozen=True)
 class QuestionAnswering:
-    """What answers requests over a corpus.
+    """What answers requests over a corpus."""
 
-    Attributes:
-        stores: Its documents.
-        search: What retrieves evidence.
-        models: What generates.
-        workers: The Ray cluster that makes answers instead, if there is one.
-        notify: Called with a message about anything that takes long.
-    """
-
-    stores: Stores
-    search: Search
-    models: Models
-    workers: RayWorkers | None
-    notify: Callable[[str], None] | None
+    stores: Stores  # its documents
+    search: Search  # what retrieves evidence
+    models: Models  # what generates
+    workers: RayWorkers | None  # the Ray cluster that makes answers instead, if there is one
+    notify: Callable[[str], None] | None  # called with a message about anything that takes long
 
     @property
     def concurrency(self) -> int:

@@ -38,34 +38,21 @@ Read = TypeVar("Read")
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A corpus as all of one question sees it, whatever is written meanwhile.
+    """A corpus as all of one question sees it, whatever is written meanwhile."""
 
-    Attributes:
-        store: Its documents, in a read transaction.
-        parts: What is published of it.
-    """
-
-    store: Store
-    parts: CorpusParts | RemoteShards
+    store: Store  # its documents, in a read transaction
+    parts: CorpusParts | RemoteShards  # what is published of it
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The search of a corpus.
+    """The search of a corpus."""
 
-    Attributes:
-        stores: Its documents.
-        indexes: What is derived from them.
-        models: What encodes queries.
-        missing_shards: What becomes of a question when a shard is lost.
-        folder: Of the corpus.
-    """
-
-    stores: Stores
-    indexes: Indexes
-    models: Models
-    missing_shards: MissingShards
-    folder: Path
+    stores: Stores  # its documents
+    indexes: Indexes  # what is derived from them
+    models: Models  # what encodes queries
+    missing_shards: MissingShards  # what becomes of a question when a shard is lost
+    folder: Path  # of the corpus
 
     @property
     def aliases(self) -> Aliases:

@@ -59,17 +59,12 @@ class RepairReport:
 
 @dataclass(frozen=True, slots=True)
 class Salvage:
-    """A sound database in the place of a damaged one.
+    """A sound database in the place of a damaged one."""
 
-    Attributes:
-        records: Documents to be encoded again.
-        aside: Where the damaged database lies now, "" where its pages were sound and it stays.
-        lost: What cannot be brought back, nor named by document.
-    """
-
-    records: Sequence[SoundRecord] = ()
+    records: Sequence[SoundRecord] = ()  # documents to be encoded again
+    # where the damaged database lies now, "" where its pages were sound and it stays
     aside: str = ""
-    lost: tuple[Damage, ...] = ()
+    lost: tuple[Damage, ...] = ()  # what cannot be brought back, nor named by document
 
 
 def open_damaged(folder: Path) -> Store:
@@ -122,17 +117,11 @@ def salvage_database(
 
 @dataclass(slots=True)
 class DocumentRepair:
-    """Damaged documents into sound ones, one transaction each.
+    """Damaged documents into sound ones, one transaction each."""
 
-    Attributes:
-        store: Where they go; its write lock is held.
-        encoder: Gives what makes the vectors.
-        read: Reads a file.
-    """
-
-    store: Store
-    encoder: Callable[[], DocumentEncoder]
-    read: Callable[[Path], list[Document | Failure]]
+    store: Store  # where they go; its write lock is held
+    encoder: Callable[[], DocumentEncoder]  # gives what makes the vectors
+    read: Callable[[Path], list[Document | Failure]]  # reads a file
     _repaired: list[str] = field(default_factory=list)
 
     def run(

@@ -41,17 +41,11 @@ TOGETHER = 256  # vectors that stay in a core's cache until all queries are comp
 
 @dataclass(frozen=True)
 class FaissIndex:
-    """Vectors by position, searched by inner product (cosine, as all of ours have unit length).
+    """Vectors by position, searched by inner product (cosine, as all of ours have unit length)."""
 
-    Attributes:
-        index: FAISS's index of codes; None where all vectors are compared.
-        vectors: (n, d) float32.
-        gpu: The same vectors on a GPU, where `products` are computed then.
-    """
-
-    index: Any
-    vectors: FloatArray
-    gpu: GpuVectors | None = None
+    index: Any  # FAISS's index of codes; None where all vectors are compared
+    vectors: FloatArray  # (n, d) float32
+    gpu: GpuVectors | None = None  # the same vectors on a GPU, where `products` are computed then
 
     @classmethod
     def build(

@@ -20,15 +20,11 @@ IntArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """Vectors by position, searched as `FaissIndex` is.
+    """Vectors by position, searched as `FaissIndex` is."""
 
-    Attributes:
-        parts: The vectors of each segment, and where these stand; one part at least.
-        exact: Whether all are compared, however many.
-    """
-
+    # the vectors of each segment, and where these stand; one part at least
     parts: tuple[tuple[FaissIndex, Places], ...]
-    exact: bool = False
+    exact: bool = False  # whether all are compared, however many
 
     @classmethod
     def of(cls, index: FaissIndex) -> Vectors:

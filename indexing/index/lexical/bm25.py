@@ -29,21 +29,13 @@ SPARSE = 1 / 32  # postings of a query for each unit, below which they are sorte
 
 @dataclass(frozen=True)
 class Bm25Index:
-    """An inverted index whose values are BM25 weights.
+    """An inverted index whose values are BM25 weights."""
 
-    Attributes:
-        keys: (terms,) int64 term keys, ascending.
-        bounds: (terms + 1,) int64; the postings of term i are bounds[i]:bounds[i + 1].
-        units: (postings,) int32 unit numbers, ascending within a term.
-        weights: (postings,) float32.
-        size: Number of units.
-    """
-
-    keys: IntArray
-    bounds: IntArray
-    units: npt.NDArray[np.int32]
-    weights: FloatArray
-    size: int
+    keys: IntArray  # (terms,) int64 term keys, ascending
+    bounds: IntArray  # (terms + 1,) int64; the postings of term i are bounds[i]:bounds[i + 1]
+    units: npt.NDArray[np.int32]  # (postings,) int32 unit numbers, ascending within a term
+    weights: FloatArray  # (postings,) float32
+    size: int  # number of units
 
     @classmethod
     def build(

@@ -22,21 +22,13 @@ FloatArray = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Postings:
-    """An inverted index.
+    """An inverted index."""
 
-    Attributes:
-        keys: (terms,) int64 term keys, ascending.
-        bounds: (terms + 1,) int64; the postings of term i are bounds[i]:bounds[i + 1].
-        units: (postings,) int32 unit numbers, ascending within a term.
-        counts: (postings,) float32, how often the term stands in the unit.
-        lengths: (units,) float32 terms in each unit.
-    """
-
-    keys: IntArray
-    bounds: IntArray
-    units: npt.NDArray[np.int32]
-    counts: FloatArray
-    lengths: FloatArray
+    keys: IntArray  # (terms,) int64 term keys, ascending
+    bounds: IntArray  # (terms + 1,) int64; the postings of term i are bounds[i]:bounds[i + 1]
+    units: npt.NDArray[np.int32]  # (postings,) int32 unit numbers, ascending within a term
+    counts: FloatArray  # (postings,) float32, how often the term stands in the unit
+    lengths: FloatArray  # (units,) float32 terms in each unit
 
     @property
     def size(self) -> int:

@@ -46,27 +46,17 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """What a mail says.
+    """What a mail says."""
 
-    Attributes:
-        sender: Who sent it.
-        to: To whom.
-        copies: Who else got it.
-        date: When it was sent, with the sender's time zone where it is known.
-        subject: As it stands.
-        body: Its words as text.
-        attachments: In order; not the pictures that are shown within its words.
-        unread: Why some of it cannot be read, such as encryption; "" where all can be.
-    """
-
-    sender: tuple[Person, ...]
-    to: tuple[Person, ...]
-    copies: tuple[Person, ...]
-    date: datetime | None
-    subject: str
-    body: str
+    sender: tuple[Person, ...]  # who sent it
+    to: tuple[Person, ...]  # to whom
+    copies: tuple[Person, ...]  # who else got it
+    date: datetime | None  # when it was sent, with the sender's time zone where it is known
+    subject: str  # as it stands
+    body: str  # its words as text
+    # in order; not the pictures that are shown within its words
     attachments: tuple[Attachment, ...] = ()
-    unread: str = ""
+    unread: str = ""  # why some of it cannot be read, such as encryption; "" where all can be
 
     @property
     def title(self) -> str:

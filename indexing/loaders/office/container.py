@@ -21,21 +21,13 @@ _PASSWORD = "EncryptedPackage".encode("utf-16-le")
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of document in a ZIP file.
+    """A kind of document in a ZIP file."""
 
-    Attributes:
-        noun: What people call it, with its article.
-        suffix: Of its files.
-        needs: A part without which it is none.
-        folder: What the names of its own parts begin with.
-        save_again: What to do with a damaged one.
-    """
-
-    noun: str
-    suffix: str
-    needs: str
-    folder: str
-    save_again: str
+    noun: str  # what people call it, with its article
+    suffix: str  # of its files
+    needs: str  # a part without which it is none
+    folder: str  # what the names of its own parts begin with
+    save_again: str  # what to do with a damaged one
 
     @property
     def name(self) -> str:

@@ -30,25 +30,16 @@ PAINTING = frozenset(b"f F f* B B* b b* S s sh Do".split()) | {b"INLINE IMAGE"}
 
 @dataclass(slots=True)
 class Scans:
-    """What became of the pages that are pictures; pages are counted from 0.
+    """What became of the pages that are pictures; pages are counted from 0."""
 
-    Attributes:
-        count: Of all pages.
-        pages: The lines of those that were read.
-        confidence: With which they were.
-        blank: Those in which nothing was recognised.
-        failed: Those that could not be read, each with the reason.
-        untried: Those that nobody tried to read.
-        remedy: What to do so that they are read.
-    """
-
-    count: int
-    pages: dict[int, PageLines] = field(default_factory=dict)
-    confidence: dict[int, float] = field(default_factory=dict)
-    blank: list[int] = field(default_factory=list)
+    count: int  # of all pages
+    pages: dict[int, PageLines] = field(default_factory=dict)  # the lines of those that were read
+    confidence: dict[int, float] = field(default_factory=dict)  # with which they were
+    blank: list[int] = field(default_factory=list)  # those in which nothing was recognised
+    # those that could not be read, each with the reason
     failed: dict[int, str] = field(default_factory=dict)
-    untried: list[int] = field(default_factory=list)
-    remedy: str = ""
+    untried: list[int] = field(default_factory=list)  # those that nobody tried to read
+    remedy: str = ""  # what to do so that they are read
 
     def nothing_read(self, path: Path) -> UnreadableFile:
         """The error for a file without any text."""

@@ -59,21 +59,13 @@ _KINDS = {"w": "weight", "b": "bias"}
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """What such a file holds.
+    """What such a file holds."""
 
-    Attributes:
-        sizes: By the names that transformers gives them.
-        pieces: Of the tokenizer, each with its score.
-        unknown: Number of the piece for what no piece covers.
-        replaced: Characters that the tokenizer replaces, and by what.
-        tensors: Float32, by transformers' names.
-    """
-
-    sizes: dict[str, Any]
-    pieces: list[tuple[str, float]]
-    unknown: int
-    replaced: dict[str, str]
-    tensors: dict[str, NDArray[np.float32]]
+    sizes: dict[str, Any]  # by the names that transformers gives them
+    pieces: list[tuple[str, float]]  # of the tokenizer, each with its score
+    unknown: int  # number of the piece for what no piece covers
+    replaced: dict[str, str]  # characters that the tokenizer replaces, and by what
+    tensors: dict[str, NDArray[np.float32]]  # float32, by transformers' names
 
 
 def converted(source: Path, *, revision: str, notify: Notify | None = None) -> Path:

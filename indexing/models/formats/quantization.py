@@ -36,17 +36,12 @@ _NAMES = {"token_embd.weight": "model.embed_tokens.weight", "output.weight": "lm
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quantized:
-    """A matrix in few bits: weight = code * step + offset.
+    """A matrix in few bits: weight = code * step + offset."""
 
-    Attributes:
-        bits: 4 or 8.
-        codes: Uint8 (rows, columns * bits / 8); of two codes in a byte, the first is the lower.
-        scales: Float32 (rows, columns / 32, 2), step and offset of each block.
-    """
-
-    bits: int
+    bits: int  # 4 or 8
+    # uint8 (rows, columns * bits / 8); of two codes in a byte, the first is the lower
     codes: Tensor
-    scales: Tensor
+    scales: Tensor  # float32 (rows, columns / 32, 2), step and offset of each block
 
     def __getitem__(self, rows: slice | Tensor) -> Quantized:
         return Quantized(self.bits, self.codes[rows], self.scales[rows])

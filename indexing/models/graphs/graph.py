@@ -45,15 +45,10 @@ _TURN = threading.BoundedSemaphore(available_cores())  # of all graphs: a core c
 
 @dataclass(frozen=True, slots=True)
 class GraphName:
-    """Which graph: of what, made from which files.
+    """Which graph: of what, made from which files."""
 
-    Attributes:
-        name: What it computes, and with which model: part of the folder's name.
-        files: Every file that decides what it computes.
-    """
-
-    name: str
-    files: Sequence[Path]
+    name: str  # what it computes, and with which model: part of the folder's name
+    files: Sequence[Path]  # every file that decides what it computes
 
     @property
     def folder(self) -> Path:
@@ -70,17 +65,11 @@ class GraphName:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A model that ONNX Runtime runs on the CPU, in float32 or eight bits.
+    """A model that ONNX Runtime runs on the CPU, in float32 or eight bits."""
 
-    Attributes:
-        record: What was noted beside it when it was exported.
-        session: Of ONNX Runtime.
-        file: Where it was loaded from.
-    """
-
-    record: Mapping[str, Any]
-    session: Any
-    file: Path
+    record: Mapping[str, Any]  # what was noted beside it when it was exported
+    session: Any  # of ONNX Runtime
+    file: Path  # where it was loaded from
 
     def run(self, inputs: Arrays) -> list[Array]:
         """Its outputs, in the order in which they were exported; by one thread."""

@@ -57,23 +57,17 @@ _UNUSED = 30 * 86_400  # seconds after which the graphs of other versions are de
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A model and what it is traced with.
+    """A model and what it is traced with."""
 
-    Attributes:
-        model: In float32, on the CPU; its inputs by position, its outputs a tensor or a tuple.
-        axes: Of each input, then each output, the names of its axes; any length fits each.
-        example: Inputs that the model is traced with.
-        probe: Inputs of other lengths, small: what the graph must give the model's values for.
-        facts: Kept beside the graph, as JSON.
-        eight_bits: Whether the graph is to compute in eight bits.
-    """
-
+    # in float32, on the CPU; its inputs by position, its outputs a tensor or a tuple
     model: nn.Module
+    # of each input, then each output, the names of its axes; any length fits each
     axes: Mapping[str, Sequence[str]]
-    example: Mapping[str, Tensor]
+    example: Mapping[str, Tensor]  # inputs that the model is traced with
+    # inputs of other lengths, small: what the graph must give the model's values for
     probe: Mapping[str, Tensor]
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    eight_bits: bool = False
+    facts: Mapping[str, Any] = field(default_factory=dict)  # kept beside the graph, as JSON
+    eight_bits: bool = False  # whether the graph is to compute in eight bits
 
     @property
     def outputs(self) -> list[str]:

@@ -41,20 +41,14 @@ _COPIES = (
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One kind of positions.
+    """One kind of positions."""
 
-    Attributes:
-        name: What the encoder is asked for by.
-        changes: The file of changes.
-        names: What the modules of a layer are called in the variant's architecture, and what else
-            it has but embeddings.
-        configure: Writes the model's configuration into a folder.
-    """
-
-    name: str
-    changes: Path
+    name: str  # what the encoder is asked for by
+    changes: Path  # the file of changes
+    # what the modules of a layer are called in the variant's architecture, and what else it has but
+    # embeddings
     names: Mapping[str, str]
-    configure: Callable[[Path], None]
+    configure: Callable[[Path], None]  # writes the model's configuration into a folder
 
     def folder(self, packaged: Path, *, revision: str, notify: Notify | None = None) -> Path:
         """A folder that `from_pretrained` reads; made now if it is not there.

@@ -33,17 +33,11 @@ _META = ("recipe", "recipe_checksum")
 
 @dataclass(frozen=True, slots=True)
 class SoundRecord:
-    """A document whose record is sound and whose passages or vectors are not.
+    """A document whose record is sound and whose passages or vectors are not."""
 
-    Attributes:
-        document: As it was stored.
-        added: When it was added.
-        memberships: Its places in collections, as far as they are sound.
-    """
-
-    document: Document
-    added: str
-    memberships: tuple[Membership, ...] = ()
+    document: Document  # as it was stored
+    added: str  # when it was added
+    memberships: tuple[Membership, ...] = ()  # its places in collections, as far as they are sound
 
 
 def salvage(

@@ -26,18 +26,13 @@ SECONDS = 5.0  # for which a count of workers stays true
 class RayWorkers:
     """What each worker of a Ray cluster takes, and so how many there are.
 
-    Attributes:
-        address: Of the cluster, as HOST:PORT.
-        cpus: Cores of each.
-        gpus: GPUs of each; 0.25 lets four workers share one.
-
     Raises:
         InvalidRequest: They would take nothing, or a GPU and a part of another.
     """
 
-    address: str
-    cpus: float = 1.0
-    gpus: float = 0.0
+    address: str  # of the cluster, as HOST:PORT
+    cpus: float = 1.0  # cores of each
+    gpus: float = 0.0  # GPUs of each; 0.25 lets four workers share one
 
     def __post_init__(self) -> None:
         if not (self.cpus or self.gpus):

@@ -41,23 +41,14 @@ class SpellingQuote:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Two spellings that may be of one name.
+    """Two spellings that may be of one name."""
 
-    Attributes:
-        name: The one that more is known of: a speaker's, or the more frequent.
-        spelling: The other.
-        sound: How alike they sound, 0 to 1.
-        context: How alike the words around them are, 0 to 1.
-        name_quote: Where the name stands.
-        spelling_quote: Where the other spelling does.
-    """
-
-    name: str
-    spelling: str
-    sound: float
-    context: float
-    name_quote: SpellingQuote
-    spelling_quote: SpellingQuote
+    name: str  # the one that more is known of: a speaker's, or the more frequent
+    spelling: str  # the other
+    sound: float  # how alike they sound, 0 to 1
+    context: float  # how alike the words around them are, 0 to 1
+    name_quote: SpellingQuote  # where the name stands
+    spelling_quote: SpellingQuote  # where the other spelling does
 
 
 @dataclass(slots=True)

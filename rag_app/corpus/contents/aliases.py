@@ -53,16 +53,11 @@ class CorpusAliases:
     They are used when a question is asked; no text is ever changed. A question, a limit by speaker
     or participant, mentions and what reads the evidence see one name, and `Answer.read_as` says
     which spelling stands in the quotes.
-
-    Attributes:
-        folder: Of the corpus.
-        stores: Its documents.
-        scope: What may be read of them.
     """
 
-    folder: Path
-    stores: Stores
-    scope: Scope
+    folder: Path  # of the corpus
+    stores: Stores  # its documents
+    scope: Scope  # what may be read of them
 
     def all(self) -> Aliases:
         """What has been added."""

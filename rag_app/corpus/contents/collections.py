@@ -15,16 +15,11 @@ from rag_app.corpus.stores import Stores
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """What the deletion of a collection does to documents.
-
-    Attributes:
-        collection: The collection.
-        removed: Ids of the documents that no other holds: they leave the corpus.
-        kept: For each document that stays, the other collections that hold it.
-    """
+    """What the deletion of a collection does to documents."""
 
     collection: Collection
-    removed: tuple[str, ...]
+    removed: tuple[str, ...]  # ids of the documents that no other holds: they leave the corpus
+    # for each document that stays, the other collections that hold it
     kept: dict[str, tuple[Collection, ...]]
 
 
@@ -34,16 +29,11 @@ class CorpusCollections:
 
     Errors of each: `CollectionNotFound` for a name that is none, `InvalidRequest` for one that
     cannot be or is taken, `CorpusLocked` while another process writes.
-
-    Attributes:
-        stores: Where they are.
-        indexes: What is derived from them.
-        scope: What may be listed of them, and by whose names documents go into others.
     """
 
-    stores: Stores
-    indexes: Indexes
-    scope: Scope
+    stores: Stores  # where they are
+    indexes: Indexes  # what is derived from them
+    scope: Scope  # what may be listed of them, and by whose names documents go into others
 
     def all(self) -> list[Collection]:
         """All collections that may be read, in the order in which they were made."""

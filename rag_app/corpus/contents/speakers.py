@@ -56,16 +56,11 @@ class CorpusSpeakers:
     Errors of each: `DocumentNotFound` for a name that stands for no document, `SpeakerNotFound` for
     somebody who speaks in none of them, `InvalidRequest` for a name that cannot be, and
     `CorpusLocked` while another process writes.
-
-    Attributes:
-        stores: Where they are.
-        indexes: What is derived from them.
-        scope: What may be read of them.
     """
 
-    stores: Stores
-    indexes: Indexes
-    scope: Scope
+    stores: Stores  # where they are
+    indexes: Indexes  # what is derived from them
+    scope: Scope  # what may be read of them
 
     def all(self, documents: Iterable[str] = (), *, where: Filter | None = None) -> list[Speaker]:
         """Everybody who speaks, by document, most words first.

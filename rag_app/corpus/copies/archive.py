@@ -34,23 +34,14 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What an archive says of itself.
+    """What an archive says of itself."""
 
-    Attributes:
-        kind: "backup" or "export".
-        format: Of the entries; a higher number is of a later version.
-        version: Of the program that wrote it.
-        created: When, in ISO 8601.
-        facts: What the kind keeps besides, such as the number of documents.
-        files: Length and SHA-256 of each entry, by name.
-    """
-
-    kind: str
-    format: int
-    version: str
-    created: str
-    facts: dict[str, Any]
-    files: dict[str, tuple[int, str]]
+    kind: str  # "backup" or "export"
+    format: int  # of the entries; a higher number is of a later version
+    version: str  # of the program that wrote it
+    created: str  # when, in ISO 8601
+    facts: dict[str, Any]  # what the kind keeps besides, such as the number of documents
+    files: dict[str, tuple[int, str]]  # length and SHA-256 of each entry, by name
 
 
 @dataclass(slots=True)

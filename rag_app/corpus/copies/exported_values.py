@@ -35,19 +35,12 @@ FloatArray = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place of a document in a collection of an export.
+    """The place of a document in a collection of an export."""
 
-    Attributes:
-        collection: Its name.
-        path: Of the file that it came from there.
-        part: Which document of the file.
-        title: What it is called there.
-    """
-
-    collection: str
-    path: str
-    part: str
-    title: str
+    collection: str  # its name
+    path: str  # of the file that it came from there
+    part: str  # which document of the file
+    title: str  # what it is called there
 
 
 def read_document(values: dict[str, Any]) -> Document:

@@ -20,15 +20,10 @@ AGAIN = 2.0  # seconds from the beginning of a call that failed until the next
 
 @dataclass(frozen=True, slots=True)
 class Replica:
-    """A replica of a shard.
+    """A replica of a shard."""
 
-    Attributes:
-        shard: The shard's name.
-        number: Which of its replicas, from 0.
-    """
-
-    shard: str
-    number: int
+    shard: str  # the shard's name
+    number: int  # which of its replicas, from 0
 
 
 @dataclass(frozen=True, slots=True)

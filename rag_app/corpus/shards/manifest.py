@@ -21,46 +21,28 @@ MissingShards = Literal["fail", "answer"]
 
 @dataclass(frozen=True, slots=True)
 class ShardState:
-    """A shard as it was published.
+    """A shard as it was published."""
 
-    Attributes:
-        name: Which shard.
-        generation: Of the publication that made this state.
-        stamp: Of its store, which no other state has.
-        documents: How many it holds.
-        passages: How many it holds.
-    """
-
-    name: str
-    generation: int
-    stamp: str
-    documents: int
-    passages: int
+    name: str  # which shard
+    generation: int  # of the publication that made this state
+    stamp: str  # of its store, which no other state has
+    documents: int  # how many it holds
+    passages: int  # how many it holds
 
 
 @dataclass(frozen=True, slots=True)
 class ShardManifest:
-    """What is published.
+    """What is published."""
 
-    Attributes:
-        generation: Raised by every publication.
-        revision: Of the corpus's store, when it was published; "" before that.
-        shards: Each with its state, by name.
-        previous: Folders of the publication before, which a reader may be opening.
-        ray: The address of the Ray cluster that searches them; "" for whoever asks.
-        replicas: Actors of each shard there.
-        name: What the corpus is called on that cluster; "" where it is on none.
-        gpus: Of each actor; 0 compares vectors on CPUs.
-    """
-
-    generation: int
-    revision: str
-    shards: tuple[ShardState, ...]
+    generation: int  # raised by every publication
+    revision: str  # of the corpus's store, when it was published; "" before that
+    shards: tuple[ShardState, ...]  # each with its state, by name
+    # folders of the publication before, which a reader may be opening
     previous: tuple[str, ...] = ()
-    ray: str = ""
-    replicas: int = 1
-    name: str = ""
-    gpus: float = 0.0
+    ray: str = ""  # the address of the Ray cluster that searches them; "" for whoever asks
+    replicas: int = 1  # actors of each shard there
+    name: str = ""  # what the corpus is called on that cluster; "" where it is on none
+    gpus: float = 0.0  # of each actor; 0 compares vectors on CPUs
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -105,21 +87,13 @@ class ShardManifest:
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """How a corpus is to be divided.
+    """How a corpus is to be divided."""
 
-    Attributes:
-        shards: Into how many.
-        ray: The address of the Ray cluster that is to search them; "" for whoever asks.
-        replicas: Actors of each shard there.
-        name: What the corpus is to be called there.
-        gpus: Of each actor.
-    """
-
-    shards: int
-    ray: str = ""
-    replicas: int = 1
-    name: str = ""
-    gpus: float = 0.0
+    shards: int  # into how many
+    ray: str = ""  # the address of the Ray cluster that is to search them; "" for whoever asks
+    replicas: int = 1  # actors of each shard there
+    name: str = ""  # what the corpus is to be called there
+    gpus: float = 0.0  # of each actor
 
     def placed(self, manifest: ShardManifest) -> ShardManifest:
         """A manifest with the place where its shards are to be searched."""

@@ -15,14 +15,10 @@ from rag_app.corpus.shards.manifest import shard_of
 
 @dataclass(frozen=True, slots=True)
 class PartialHits:
-    """What a search found, and where it did not look.
+    """What a search found, and where it did not look."""
 
-    Attributes:
-        hits: Documents, best first.
-        missing: A line of the context ledger for each lost shard that was left out.
-    """
-
-    hits: list[Hit]
+    hits: list[Hit]  # documents, best first
+    # a line of the context ledger for each lost shard that was left out
     missing: tuple[ContextEntry, ...] = ()
 
 

@@ -22,22 +22,15 @@ from retriever.similar_documents import SimilarDocument, similar_documents
 class SearchRequest:
     """A query and how much it is to find.
 
-    Attributes:
-        query: A question or a description, of any length.
-        k: Documents at most.
-        passages: Passages of each document at most.
-        where: Limits of what is searched.
-        ranking: A name from `retriever.fusion.RANKINGS`.
-
     Raises:
         InvalidRequest: There is no ranking by that name, or a number is below 1.
     """
 
-    query: str
-    k: int = 5
-    passages: int = 3
-    where: Filter = field(default_factory=Filter)
-    ranking: str = "default"
+    query: str  # a question or a description, of any length
+    k: int = 5  # documents at most
+    passages: int = 3  # passages of each document at most
+    where: Filter = field(default_factory=Filter)  # limits of what is searched
+    ranking: str = "default"  # a name from `retriever.fusion.RANKINGS`
 
     def __post_init__(self) -> None:
         ranking_named(self.ranking)
@@ -59,17 +52,11 @@ def ranking_named(name: str) -> Ranking:
 
 @dataclass(frozen=True)
 class CorpusView:
-    """A corpus, or a shard of one, as it is at one moment, whatever is written meanwhile.
+    """A corpus, or a shard of one, as it is at one moment, whatever is written meanwhile."""
 
-    Attributes:
-        store: Its documents, in a read transaction.
-        derive: Finds the index of them.
-        name: Of the shard; "" for a whole corpus.
-    """
-
-    store: Store
-    derive: Callable[[Store], Snapshot]
-    name: str = ""
+    store: Store  # its documents, in a read transaction
+    derive: Callable[[Store], Snapshot]  # finds the index of them
+    name: str = ""  # of the shard; "" for a whole corpus
 
     @property
     def snapshot(self) -> Snapshot:
@@ -79,17 +66,11 @@ class CorpusView:
 
 @dataclass(frozen=True)
 class CorpusParts:
-    """All parts of a corpus at one moment, read in this process.
+    """All parts of a corpus at one moment, read in this process."""
 
-    Attributes:
-        parts: Those that hold documents.
-        scope: Rows of the collections that are read; None for all.
-        lost: None here, where all are read or the search fails.
-    """
-
-    parts: tuple[CorpusView, ...]
-    scope: tuple[int, ...] | None = None
-    lost: tuple[str, ...] = ()
+    parts: tuple[CorpusView, ...]  # those that hold documents
+    scope: tuple[int, ...] | None = None  # rows of the collections that are read; None for all
+    lost: tuple[str, ...] = ()  # none here, where all are read or the search fails
 
     @property
     def names(self) -> list[str]:

@@ -40,15 +40,10 @@ PAUSE = 0.5  # seconds between two attempts
 
 @dataclass(frozen=True)
 class _Turns:
-    """Which replica of each shard is asked next.
+    """Which replica of each shard is asked next."""
 
-    Attributes:
-        orders: Of the replicas of each shard, by its name.
-        tries: How often one of them was lost.
-    """
-
-    orders: Mapping[str, Sequence[int]]
-    tries: Counter[str] = field(default_factory=Counter)
+    orders: Mapping[str, Sequence[int]]  # of the replicas of each shard, by its name
+    tries: Counter[str] = field(default_factory=Counter)  # how often one of them was lost
 
     @classmethod
     def of(cls, shards: Iterable[str], replicas: int, away: frozenset[Replica]) -> _Turns:
@@ -73,23 +68,16 @@ class _Turns:
 
 @dataclass(frozen=True)
 class RemoteShards:
-    """All shards of one publication, on a Ray cluster.
+    """All shards of one publication, on a Ray cluster."""
 
-    Attributes:
-        corpus: The folder of the corpus.
-        manifest: What is published, and where it is searched.
-        scope: Rows of the collections that are searched; None for all.
-        missing: Whether a search fails, or leaves out, shards of which no replica answers.
-        away: Replicas that did not answer earlier questions.
-        lost: Names of shards that were left out.
-    """
-
-    corpus: Path
-    manifest: ShardManifest
-    scope: tuple[int, ...] | None = None
+    corpus: Path  # the folder of the corpus
+    manifest: ShardManifest  # what is published, and where it is searched
+    scope: tuple[int, ...] | None = None  # rows of the collections that are searched; None for all
+    # whether a search fails, or leaves out, shards of which no replica answers
     missing: MissingShards = "fail"
+    # replicas that did not answer earlier questions
     away: LostReplicas = field(default_factory=LostReplicas)
-    lost: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)  # names of shards that were left out
 
     @property
     def names(self) -> list[str]:

@@ -42,25 +42,15 @@ MOST_RUNS = 256  # questions in an actor; one that its asker has left is dropped
 
 @dataclass(frozen=True, slots=True)
 class ShardQuestion:
-    """A question as a shard is asked it.
+    """A question as a shard is asked it."""
 
-    Attributes:
-        query: Text and sentences.
-        vectors: (q, d) of the whole and, where the ranking wants them, of the sentences.
-        k: Documents at most.
-        passages: Passages of each at most.
-        where: Limits, but for collections.
-        scope: Rows of the collections that are searched; None for all.
-        ranking: Which features count.
-    """
-
-    query: Query
-    vectors: FloatArray
-    k: int
-    passages: int
-    where: Filter | None
-    scope: tuple[int, ...] | None
-    ranking: Ranking
+    query: Query  # text and sentences
+    vectors: FloatArray  # (q, d) of the whole and, where the ranking wants them, of the sentences
+    k: int  # documents at most
+    passages: int  # passages of each at most
+    where: Filter | None  # limits, but for collections
+    scope: tuple[int, ...] | None  # rows of the collections that are searched; None for all
+    ranking: Ranking  # which features count
 
 
 class ShardServer:

@@ -20,19 +20,12 @@ State = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """A file that has changed.
+    """A file that has changed."""
 
-    Attributes:
-        state: What it looks like; None where it is gone.
-        since: Since when.
-        first: When it changed first since it was read.
-        tried: What it looked like when it was last read while it is written.
-    """
-
-    state: State | None
-    since: float
-    first: float
-    tried: State | None = None
+    state: State | None  # what it looks like; None where it is gone
+    since: float  # since when
+    first: float  # when it changed first since it was read
+    tried: State | None = None  # what it looked like when it was last read while it is written
 
 
 @dataclass(slots=True)
@@ -41,12 +34,9 @@ class ChangingFiles:
 
     A transcript may be read while it is written: whatever it says stays. It is not read for more
     than half of the time, and counts as complete in the end, even if it goes on changing.
-
-    Attributes:
-        settle: Seconds without a change after which a file is complete.
     """
 
-    settle: float
+    settle: float  # seconds without a change after which a file is complete
     _changes: dict[Path, _Change] = field(default_factory=dict)
     _rest: float = 0.0  # until when none is read that is being written
 

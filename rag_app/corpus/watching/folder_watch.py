@@ -41,30 +41,20 @@ Kind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class FolderEvent:
-    """What a watch did or met.
+    """What a watch did or met."""
 
-    Attributes:
-        kind: "watching" a folder; a document "added", "updated", "grown" at its end while its file
-            is written, "moved" or "removed"; a file "skipped" as the copy of another, "failed", or
-            with a part "unread"; "waiting" for another process that writes; a folder "gone" or
-            "back"; a place that is "told" for a standing question.
-        path: The file or folder.
-        document: Id of the document; "" where it concerns none.
-        title: Its title.
-        reason: Why, for what was not read.
-        remedy: What to do about it.
-        question: The standing question.
-        citation: The new place that concerns it.
-    """
-
+    # "watching" a folder; a document "added", "updated", "grown" at its end while its file is
+    # written, "moved" or "removed"; a file "skipped" as the copy of another, "failed", or with a
+    # part "unread"; "waiting" for another process that writes; a folder "gone" or "back"; a place
+    # that is "told" for a standing question
     kind: Kind
-    path: str
-    document: str = ""
+    path: str  # the file or folder
+    document: str = ""  # id of the document; "" where it concerns none
     title: str = ""
-    reason: str = ""
-    remedy: str = ""
-    question: str = ""
-    citation: Citation | None = None
+    reason: str = ""  # why, for what was not read
+    remedy: str = ""  # what to do about it
+    question: str = ""  # the standing question
+    citation: Citation | None = None  # the new place that concerns it
 
 
 @dataclass(slots=True)
@@ -76,22 +66,16 @@ class FolderWatch:
 
     A transcript that is being written is read line by line: at once, as long as nothing but its end
     changes. Anything else about it waits until the file is complete.
-
-    Attributes:
-        corpus: What is kept.
-        folders: What is watched, with all folders in them.
-        collection: Where documents go.
-        settle: Seconds without a change after which a file is complete.
-        poll: Seconds between two looks at all files, where the system does not say what changes, as
-            on network drives; None to be told.
-        tell: Standing questions, which are told of each new place once (`StandingQuestions`).
     """
 
-    corpus: Corpus
-    folders: Sequence[Path]
-    collection: str = DEFAULT
-    settle: float = SETTLE
+    corpus: Corpus  # what is kept
+    folders: Sequence[Path]  # what is watched, with all folders in them
+    collection: str = DEFAULT  # where documents go
+    settle: float = SETTLE  # seconds without a change after which a file is complete
+    # seconds between two looks at all files, where the system does not say what changes, as on
+    # network drives; None to be told
     poll: float | None = None
+    # standing questions, which are told of each new place once (`StandingQuestions`)
     tell: Sequence[str] = ()
     _mounts: dict[Path, Path] = field(default_factory=dict)
     _changes: ChangingFiles = field(init=False)

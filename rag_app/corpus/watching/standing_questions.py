@@ -37,32 +37,21 @@ CREATE TABLE IF NOT EXISTS marks (question TEXT, scope TEXT, document TEXT, dige
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A new place that concerns a standing question.
-
-    Attributes:
-        question: The question.
-        citation: The sentence with its place.
-    """
+    """A new place that concerns a standing question."""
 
     question: str
-    citation: Citation
+    citation: Citation  # the sentence with its place
 
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """How far a document has been looked through for a question.
+    """How far a document has been looked through for a question."""
 
-    Attributes:
-        digest: Of the document then.
-        read: How many characters it had.
-        tail: The last of them.
-        told: First character of the last place that was told, -1 for none: the sentence there may
-            have grown since.
-    """
-
-    digest: str
-    read: int = 0
-    tail: str = ""
+    digest: str  # of the document then
+    read: int = 0  # how many characters it had
+    tail: str = ""  # the last of them
+    # first character of the last place that was told, -1 for none: the sentence there may have
+    # grown since
     told: int = -1
 
     @classmethod
@@ -94,24 +83,16 @@ class StandingQuestions:
     A place is a sentence that mentions the subject, or that the answer to a question quotes. What
     has been told is kept in the folder of the corpus, so that it is not told again after a restart,
     nor when its document grows, is edited or moved.
-
-    Attributes:
-        folder: Of the corpus.
-        stores: Its documents.
-        answering: What answers questions.
-        questions: What is asked.
-        where: Limits by collection and document.
-        reader: What whoever is told may read.
-        name: Under which it is remembered what has been told of these; "" for that of the
-            collections, as everybody shares it who asks the same of them.
     """
 
-    folder: Path
-    stores: Stores
-    answering: QuestionAnswering
-    questions: Sequence[str]
-    where: Filter
-    reader: Scope
+    folder: Path  # of the corpus
+    stores: Stores  # its documents
+    answering: QuestionAnswering  # what answers questions
+    questions: Sequence[str]  # what is asked
+    where: Filter  # limits by collection and document
+    reader: Scope  # what whoever is told may read
+    # under which it is remembered what has been told of these; "" for that of the collections, as
+    # everybody shares it who asks the same of them
     name: str = ""
     _fresh: set[str] = field(default_factory=set)  # asked before there was a corpus
     _revision: object = None  # of the corpus that has been looked through
