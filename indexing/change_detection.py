@@ -128,21 +128,15 @@ class KnownDocuments:
 
     def plan(
         self,
-        documents: Sequence[Document],
-        existing: Sequence[DocumentIdentity],
+        documents: Sequence[Document],  # what the file holds now
+        existing: Sequence[DocumentIdentity],  # what the corpus holds from it
         *,
-        is_gone: Callable[[str], bool],
+        is_gone: Callable[[str], bool],  # whether a file is no longer where it was
+        # whether a file holds something else now, so that what the corpus holds from it is about to
+        # go
         outdated: Callable[[str], bool] = lambda _path: False,
     ) -> Plan:
-        """What to do with the documents of a file.
-
-        Args:
-            documents: What the file holds now.
-            existing: What the corpus holds from it.
-            is_gone: Whether a file is no longer where it was.
-            outdated: Whether a file holds something else now, so that what the corpus holds from it
-                is about to go.
-        """
+        """What to do with the documents of a file."""
         match = _Matcher(documents, existing)
         match.match_by(Change.NOTHING, lambda one: (one.part, one.title, one.digest, one.occasion))
         match.match_by(Change.RELABEL, lambda one: (one.part, one.digest))
@@ -210,10 +204,5 @@ class _Matcher:
 def identify(document: Document, id_: str) -> DocumentIdentity:
     """A document as a run knows it."""
     return DocumentIdentity(
-        id_,
-        document.path,
-        document.part,
-        document.title,
-        document.digest,
-        document.occasion,
+        id_, document.path, document.part, document.title, document.digest, document.occasion
     )

@@ -45,21 +45,17 @@ class FileReader:
 
     def read(
         self,
-        path: Path,
+        path: Path,  # the file
         *,
-        readings: Readings | None = None,
+        readings: Readings | None = None,  # what is kept of pictures, so that none is read twice
+        # called with the number of a picture in the file, and how many it has
         progress: PageProgress | None = None,
+        # whether the file is being written, so that only its whole lines count
         growing: bool = False,
     ) -> list[Document | Failure]:
         """The documents of one file, and a failure for each part of it that gave none.
 
         Never raises for what is wrong with the file, and never returns an empty list.
-
-        Args:
-            path: The file.
-            readings: What is kept of pictures, so that none is read twice.
-            progress: Called with the number of a picture in the file, and how many it has.
-            growing: Whether the file is being written, so that only its whole lines count.
 
         Raises:
             ReaderFailed: The process cannot be started.

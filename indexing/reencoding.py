@@ -13,10 +13,7 @@ Encodable = tuple[Document, Sequence[Passage]]
 
 
 def reencode(
-    store: Store,
-    encoder: DocumentEncoder,
-    *,
-    progress: Callable[[Progress], None] | None = None,
+    store: Store, encoder: DocumentEncoder, *, progress: Callable[[Progress], None] | None = None
 ) -> int:
     """Give every document vectors of another fingerprint; how many were encoded in this run.
 

@@ -47,20 +47,15 @@ class FileContent:
 
 
 def read_content(
-    reader: FileReader,
+    reader: FileReader,  # reads it
     file: SourceFile,
+    # what OCR has read of pictures before, and where it puts what it reads
     readings: PictureReadings,
     *,
+    # called with the number of a picture that OCR reads, and how many there are
     report_picture: PageProgress,
 ) -> FileContent:
-    """What a file holds now.
-
-    Args:
-        reader: Reads it.
-        file: The file.
-        readings: What OCR has read of pictures before, and where it puts what it reads.
-        report_picture: Called with the number of a picture that OCR reads, and how many there are.
-    """
+    """What a file holds now."""
     entries = reader.read(
         file.real, readings=readings, progress=report_picture, growing=file.growing
     )
@@ -99,13 +94,7 @@ def is_another(path: str, known: FileState | None) -> bool:
 def folders_of_other_kinds(
     paths: Sequence[Path], files: Sequence[Path], other_kinds: Collection[Path]
 ) -> Iterator[Failure]:
-    """Folders in which every file turned out to be of another kind.
-
-    Args:
-        paths: Files and folders.
-        files: The files in them.
-        other_kinds: Those of them that are.
-    """
+    """Folders in which every file turned out to be of another kind."""
     for folder in paths if other_kinds else ():
         real = resolved(folder)
         if isinstance(real, Failure) or not is_folder(real):

@@ -71,10 +71,6 @@ class Encoder:
         layers: How many of its layers run in compiled code, or have packed weights.
         kept: Gives windows of documents, by running what it has not kept; None to run all.
 
-    Args:
-        settings: Which model, and how.
-        notify: Called with a sentence when something takes long (loading, converting).
-
     Raises:
         ModelNotFound: No such model here.
         ModelError: Its files cannot be loaded.
@@ -88,8 +84,9 @@ class Encoder:
 
     def __init__(
         self,
-        settings: EncoderSettings | None = None,
+        settings: EncoderSettings | None = None,  # which model, and how
         *,
+        # called with a sentence when something takes long (loading, converting)
         notify: Callable[[str], None] | None = None,
     ) -> None:
         self.settings = settings or EncoderSettings()
@@ -108,9 +105,7 @@ class Encoder:
         if self.settings.extension not in WITHIN_MODEL:
             name, entropy = split_entropy(self.settings.extension)
             extend(
-                self.model,
-                tuned or build_method(name, max_length=self.max_length),
-                entropy=entropy,
+                self.model, tuned or build_method(name, max_length=self.max_length), entropy=entropy
             )
         self.fingerprint = Fingerprint(
             model=_lasting_name(self.weights),
@@ -124,18 +119,15 @@ class Encoder:
 
     def encode(
         self,
-        documents: Sequence[tuple[Document, Sequence[Passage]]],
+        documents: Sequence[tuple[Document, Sequence[Passage]]],  # each with its passages, in order
         *,
+        # called with the number of tokens just encoded
         progress: Callable[[int], None] | None = None,
     ) -> list[EncodedDocument]:
         """Encode documents, each as if it were the only one.
 
         A text in which the tokenizer finds nothing gets the vector of the empty text, and its
         passages get zero rows.
-
-        Args:
-            documents: Each with its passages, in order.
-            progress: Called with the number of tokens just encoded.
         """
         return [self._encode(one, passages, progress) for one, passages in documents]
 

@@ -103,21 +103,16 @@ def split_entropy(name: str) -> tuple[str, bool]:
 
 
 def extend(
-    model: SentenceTransformer,
-    method: str | Change,
+    model: SentenceTransformer,  # what to extend
+    method: str | Change,  # a name, as for `build_method`, or a method with settings of its own
     *,
+    # L_t in tokens; as for `build_method`, and not to be given with a method
     max_length: int | None = None,
-    entropy: bool = False,
+    entropy: bool = False,  # scale the attention queries as well
 ) -> SentenceTransformer:
     """Extends a model in place, so that plain `model.encode` reads long texts.
 
     An extension that the model already has is undone first.
-
-    Args:
-        model: What to extend.
-        method: A name, as for `build_method`, or a method with settings of its own.
-        max_length: L_t in tokens; as for `build_method`, and not to be given with a method.
-        entropy: Scale the attention queries as well.
 
     Returns:
         The same model. `restore` undoes the extension.

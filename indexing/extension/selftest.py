@@ -46,11 +46,7 @@ _proven: set[tuple[type, type, str | None]] = set()
 def prove(method: Provable, model: SentenceTransformer, arch: Architecture) -> None:
     """Raises UnsupportedModel unless the method does on this architecture what it says."""
     identity, active = method.identity(), method.active()
-    key = (
-        type(method),
-        type(arch.backbone),
-        arch.backbone.config._attn_implementation,
-    )
+    key = (type(method), type(arch.backbone), arch.backbone.config._attn_implementation)
     if identity is None or active is None or key in _proven:
         return
     plain = _states(arch)

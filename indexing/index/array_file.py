@@ -50,17 +50,12 @@ class Seal:
 
 
 def write_arrays(
-    path: Path,
-    arrays: Iterable[tuple[str, npt.NDArray[Any]]],
+    path: Path,  # of the file
+    arrays: Iterable[tuple[str, npt.NDArray[Any]]],  # each with its name
     *,
-    step: Callable[[], None] = lambda: None,
+    step: Callable[[], None] = lambda: None,  # called before each block
 ) -> Seal:
     """Write arrays by name, and see that they are on the disk.
-
-    Args:
-        path: Of the file.
-        arrays: Each with its name.
-        step: Called before each block.
 
     Raises:
         OSError: There is no room, or the folder is not to be written to.

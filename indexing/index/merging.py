@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from indexing.index.dense.faiss_index import FLAT_BELOW, FaissIndex
-from indexing.index.lexical.bm25 import Bm25Index
 from indexing.index.lexical.bm25_builder import (
     IN_MEMORY,
     SAMPLE_EVERY,
@@ -27,7 +26,6 @@ from indexing.index.lexical.postings import Postings
 from indexing.index.places import Places
 from indexing.index.segment import Segment, vector_index
 from indexing.index.snapshot import Part, Snapshot
-from indexing.index.speakers import Speakers
 from indexing.text.vocabulary import Lexicon, pair_keys
 
 IntArray = npt.NDArray[np.int64]
@@ -85,19 +83,16 @@ def later(held: Held, *, than: int) -> list[int]:
 
 
 def merge(
+    # each with the rows of documents that are outdated in it
     segments: Sequence[tuple[Segment, Dead]],
     *,
-    exact: bool,
+    exact: bool,  # whether all vectors are compared, however many
+    # asked between the steps, each of which is a matter of a second
     wanted: Callable[[], bool] = lambda: True,
 ) -> Segment | None:
     """One segment of what is not outdated in several; None where nothing is.
 
     Stems keep the numbers of the largest segment, so that its postings stay in order.
-
-    Args:
-        segments: Each with the rows of documents that are outdated in it.
-        exact: Whether all vectors are compared, however many.
-        wanted: Asked between the steps, each of which is a matter of a second.
 
     Raises:
         Interrupted: It was not wanted any more.
@@ -120,6 +115,8 @@ def merge(
     if not len(whole.document_rows):
         return None
     parts = whole.parts
+    names = ((part, name) for part in parts for name in part.segment.speakers.names)
+    speakers = {name for part, name in names if part.has_speaker(name)}
     lexicon, numbers = _lexicon([part.segment.lexicon for part in parts])
     language = np.zeros(len(whole.document_rows), np.uint8)
     for part in parts:
@@ -136,7 +133,7 @@ def merge(
         passage_vectors=vectors("passage"),
         lexicon=lexicon,
         postings={name: postings(name) for name in parts[0].segment.postings},
-        speakers=_speakers(parts, whole.passages),
+        speakers=whole.speakers(sorted(speakers)),
     )
 
 
@@ -255,23 +252,3 @@ class _MovedBlock:
         """The terms of every SAMPLE_EVERY-th posting."""
         at = np.arange(0, self.size, SAMPLE_EVERY)
         return np.asarray(self.terms[np.searchsorted(self.bounds, at, side="right") - 1])
-
-
-def _speakers(parts: Sequence[Part], passages: int) -> Speakers:
-    """Whoever speaks in a passage that is not outdated."""
-    names = sorted({name for part in parts for name in part.segment.speakers.names})
-    kept, units, weights = [], [np.zeros(0, np.int32)], [np.zeros(0, np.float32)]
-    for name in names:
-        found = [(part, *part.segment.speakers.passages_of(name)) for part in parts]
-        places = np.concatenate([part.passages.at(own) for part, own, _ in found])
-        shares = np.concatenate([each for _, _, each in found])
-        order = np.argsort(places, kind="stable")[np.count_nonzero(places < 0) :]
-        if len(order):
-            kept.append(name)
-            units.append(places[order].astype(np.int32))
-            weights.append(shares[order])
-    bounds = np.cumsum([0, *map(len, units[1:])]).astype(np.int64)
-    postings = Bm25Index(
-        np.arange(len(kept)), bounds, np.concatenate(units), np.concatenate(weights), passages
-    )
-    return Speakers(tuple(kept), postings)

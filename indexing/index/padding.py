@@ -62,12 +62,7 @@ class Padding:
             start = int(self.starts[first])
             last = max(int(np.searchsorted(ends, start + CHUNK, side="right")), first + 1)
             end = int(ends[last - 1]) - REACH
-            yield Chunk(
-                slice(first, last),
-                start,
-                end,
-                self.starts[first:last] - start,
-            )
+            yield Chunk(slice(first, last), start, end, self.starts[first:last] - start)
             first = last
 
     def best(

@@ -71,20 +71,14 @@ class Segment:
     @classmethod
     def build(
         cls,
-        store: StoreView,
-        rows: Sequence[int] | None = None,
+        store: StoreView,  # the documents, at one moment
+        rows: Sequence[int] | None = None,  # which of them, one at least; None for all
         *,
-        exact: bool = False,
+        exact: bool = False,  # whether all vectors are compared, however many
+        # called with documents done, and their number
         progress: Callable[[int, int], None] | None = None,
     ) -> Segment:
-        """Make one from a store.
-
-        Args:
-            store: The documents, at one moment.
-            rows: Which of them, one at least; None for all.
-            exact: Whether all vectors are compared, however many.
-            progress: Called with documents done, and their number.
-        """
+        """Make one from a store."""
         with store.reading():
             spans = store.passage_spans(rows)
             document_rows, firsts = np.unique(spans[:, 1], return_index=True)

@@ -16,10 +16,12 @@ from indexing.cached_property import cached_property
 from indexing.documents import is_named
 from indexing.index.dense.faiss_index import FaissIndex
 from indexing.index.dense.vectors import Vectors
+from indexing.index.lexical.bm25 import Bm25Index
 from indexing.index.padding import Padding
 from indexing.index.places import Places
 from indexing.index.sample import Sample
 from indexing.index.segment import POSTINGS, Segment
+from indexing.index.speakers import Speakers
 from indexing.store.view import StoreView
 
 IntArray = npt.NDArray[np.int64]
@@ -94,18 +96,14 @@ class Snapshot:
     @classmethod
     def of(
         cls,
+        # no document is in two, but for where it is outdated
         segments: Iterable[tuple[Segment, Sequence[int]]],
         *,
-        exact: bool = False,
+        exact: bool = False,  # whether all vectors are compared, however many
+        # an earlier one of the same corpus, of which what is still so is kept
         before: Snapshot | None = None,
     ) -> Snapshot:
-        """Of segments, each with the rows of documents that are outdated in it.
-
-        Args:
-            segments: No document is in two, but for where it is outdated.
-            exact: Whether all vectors are compared, however many.
-            before: An earlier one of the same corpus, of which what is still so is kept.
-        """
+        """Of segments, each with the rows of documents that are outdated in it."""
         pairs = list(segments)
         own = [
             ~np.isin(one.document_rows, dead) if len(dead) else np.ones(one.documents, np.bool_)
@@ -204,6 +202,25 @@ class Snapshot:
                     positions = part.passages.at(speakers.passages_of(name)[0])
                     mask[positions[positions >= 0]] = True
         return mask
+
+    def speakers(self, names: Sequence[str]) -> Speakers:
+        """These speakers, by ascending names, with the passages of all segments."""
+        units, weights = [np.zeros(0, np.int32)], [np.zeros(0, np.float32)]
+        for name in names:
+            found = [(part, *part.segment.speakers.passages_of(name)) for part in self.parts]
+            places = _joined([part.passages.at(own) for part, own, _ in found])
+            order = np.argsort(places, kind="stable")[np.count_nonzero(places < 0) :]
+            units.append(places[order].astype(np.int32))
+            weights.append(np.concatenate([weights[0], *(shares for *_, shares in found)])[order])
+        bounds = np.cumsum([len(each) for each in units]).astype(np.int64)
+        postings = Bm25Index(
+            np.arange(len(names)),
+            bounds,
+            np.concatenate(units),
+            np.concatenate(weights),
+            self.passages,
+        )
+        return Speakers(tuple(names), postings)
 
     @cached_property
     def padding(self) -> Padding:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from indexing.documents import Extract, Page
 from indexing.loaders.charset import clean
 
-GAPS = ("", " ", "\n", "\n\n")  # from the weakest to the strongest
+GAPS = ("", " ", " | ", "\n", "\n\n")  # from the weakest to the strongest
 
 
 class Draft:
@@ -14,9 +14,14 @@ class Draft:
     def __init__(self) -> None:
         self.length = 0
         self._pieces: list[str] = []
-        self._breaks: list[int] = []
+        self.breaks: list[int] = []
         self._pages: list[tuple[int, int, str]] = []  # start, number, name
         self._gap = ""
+
+    @property
+    def text(self) -> str:
+        """What there is so far."""
+        return "".join(self._pieces)
 
     def separate(self, gap: str) -> None:
         """Ask for white space before the next words; the strongest request wins."""
@@ -24,13 +29,16 @@ class Draft:
 
     def write(self, words: str, *, heading: bool = False) -> int:
         """Add words after the white space asked for; the offset at which they begin."""
-        words = clean(words)
+        return self.write_clean(clean(words), heading=heading)
+
+    def write_clean(self, words: str, *, heading: bool = False) -> int:
+        """As `write`, of words that are clean already."""
         if self.length:
             self._pieces.append(self._gap)
             self.length += len(self._gap)
         start, self._gap = self.length, ""
         if heading:
-            self._breaks.append(start)
+            self.breaks.append(start)
         self._pieces.append(words)
         self.length += len(words)
         return start
@@ -41,11 +49,11 @@ class Draft:
 
     def heading_at(self, start: int) -> None:
         """A heading begins at an offset."""
-        self._breaks.append(start)
+        self.breaks.append(start)
 
     def extract(self, title: str) -> Extract:
         """All of it."""
-        text = "".join(self._pieces)
+        text = self.text
         ends = [*(start for start, _, _ in self._pages), len(text)][1:]
         return Extract(
             text,
@@ -54,5 +62,5 @@ class Draft:
                 Page(start, end, number, name)
                 for (start, number, name), end in zip(self._pages, ends, strict=True)
             ),
-            breaks=tuple(dict.fromkeys(at for at in sorted(self._breaks) if at < len(text))),
+            breaks=tuple(dict.fromkeys(at for at in sorted(self.breaks) if at < len(text))),
         )

@@ -25,10 +25,7 @@ from indexing.ocr import AS_PDF
 NAME = 120  # characters of a chapter's name
 
 # Fonts may be obfuscated (EPUB 3.3, 4.2.6.3.2.1, and Adobe's way); anything else keeps readers out.
-_FONTS_ONLY = (
-    "http://www.idpf.org/2008/embedding",
-    "http://ns.adobe.com/pdf/enc#RC",
-)
+_FONTS_ONLY = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
 
 
 @dataclass(frozen=True, slots=True)

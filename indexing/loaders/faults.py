@@ -15,20 +15,14 @@ _PACKAGE = __name__.partition(".")[0]
 
 
 def unreadable(
-    path: object,
-    error: Exception,
+    path: object,  # the file
+    error: Exception,  # what a loader, or the library below it, has raised
     *,
-    verb: str,
+    verb: str,  # what cannot be done with the file, such as "read as pdf"
+    # what to do about a damaged file
     remedy: str = N_("open it in its own program and save it again"),
 ) -> UnreadableFile:
-    """The report of a file whose reading has ended in an exception.
-
-    Args:
-        path: The file.
-        error: What a loader, or the library below it, has raised.
-        verb: What cannot be done with the file, such as "read as pdf".
-        remedy: What to do about a damaged file.
-    """
+    """The report of a file whose reading has ended in an exception."""
     if not is_of_program(error):
         return UnreadableFile(
             path,

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 from indexing.documents import Extract, Figure
 from indexing.errors import UnreadableFile
 from indexing.loaders.charset import clean, decode, remarks
+from indexing.loaders.draft import Draft
 from indexing.loaders.figures import Gallery
 from indexing.loaders.magic import refuse_other_kind
 from indexing.message import N_
@@ -49,36 +50,21 @@ MOST_BYTES = 32 * 1024 * 1024  # of the file of a picture
 _DATA = re.compile(r"data:image/[\w.+-]+;base64,", re.IGNORECASE)
 
 
-class VisibleText:
-    """The text of a page as it is put together: pieces, where headings and anchors are."""
+class VisibleText(Draft):
+    """The text of a page as it is put together, with where anchors and pictures are."""
 
     def __init__(self) -> None:
-        self.pieces: list[str] = []
-        self.breaks: list[int] = []
-        self.length = 0
-        self.gap = ""  # what must stand before the next word
+        super().__init__()
         self.anchors: dict[str, int] = {}  # offsets by `id`
         self.pictures: list[tuple[Tag, int]] = []  # elements, and the offset at which they stand
         self._coming: list[str] = []  # anchors of the next word
 
-    @property
-    def text(self) -> str:
-        """What there is so far."""
-        return "".join(self.pieces)
-
-    def separate(self, gap: str) -> None:
-        """Ask for white space before the next word; the strongest request wins."""
-        strength = ("", " ", " | ", "\n", "\n\n")
-        self.gap = max(self.gap, gap, key=strength.index)
-
-    def write(self, words: str) -> None:
-        """Add words, after the white space asked for."""
-        gap = self.gap if self.length else ""
-        self.anchors |= dict.fromkeys(self._coming, self.length + len(gap))
-        self.pieces += [gap, words]
-        self.length += len(gap) + len(words)
+    def write_clean(self, words: str, *, heading: bool = False) -> int:
+        """As `Draft.write_clean`; what is anchored at the next word is there."""
+        start = super().write_clean(words, heading=heading)
+        self.anchors |= dict.fromkeys(self._coming, start)
         self._coming.clear()
-        self.gap = ""
+        return start
 
     def anchor(self, name: str) -> None:
         """The next word is what a link to this name leads to."""
@@ -87,7 +73,7 @@ class VisibleText:
     def heading(self) -> None:
         """The next word begins a heading."""
         self.separate("\n\n")
-        self.breaks.append(self.length + (len(self.gap) if self.length else 0))
+        self.heading_at(self.length + (len(self._gap) if self.length else 0))
 
 
 def load(path: Path) -> Iterator[Extract | UnreadableFile]:
@@ -145,7 +131,7 @@ def visible(soup: BeautifulSoup) -> VisibleText:
                 page.separate("\n\n")
                 for row in rows:
                     page.separate("\n")
-                    page.write(row)
+                    page.write_clean(row)
                 page.separate("\n\n")
                 continue
             _bound(page, node.name, begins=begins)
@@ -240,13 +226,13 @@ def _say(page: VisibleText, words: str, *, preformatted: bool) -> None:
     words = clean(words)  # entities may stand for what the markup cannot hold
     if preformatted:
         if words.strip():
-            page.write(words.strip("\n"))
+            page.write_clean(words.strip("\n"))
         return
     words = _SPACE.sub(" ", words)
     if words.startswith(" "):
         page.separate(" ")
     if words.strip(" "):
-        page.write(words.strip(" "))
+        page.write_clean(words.strip(" "))
         if words.endswith(" "):
             page.separate(" ")
 

@@ -75,19 +75,15 @@ class LoaderProcess:
 
     def extracts(
         self,
-        path: Path,
+        path: Path,  # the file
         *,
-        readings: Readings | None = None,
+        readings: Readings | None = None,  # what is kept of pictures
+        # called with the number of a page that OCR begins, and how many there are
         progress: PageProgress | None = None,
     ) -> list[Extract | UnreadableFile]:
         """What the loaders find in a file; the last entry says what broke it off, if anything did.
 
         A page whose picture ends the process is left out, and the file is read once more.
-
-        Args:
-            path: The file.
-            readings: What is kept of pictures.
-            progress: Called with the number of a page that OCR begins, and how many there are.
 
         Raises:
             ReaderFailed: No process can be started.
@@ -335,12 +331,7 @@ class _Pictures:
         self._begun = None
 
     def give_up_page(self, last: Sequence[object], seconds: int) -> bool:
-        """Whether a page has ended the process, which then counts as unreadable.
-
-        Args:
-            last: What was found last in the file.
-            seconds: Of CPU time that a page may take.
-        """
+        """Whether a page has ended the process, which then counts as unreadable."""
         if self._begun is None or len(self._failures) == MOST_FAILURES:
             return False
         (broken,) = last

@@ -134,26 +134,18 @@ class ContextualPositions(nn.Module):
 
 
 class ContextualAttention(nn.Module):
-    """Multi-head self-attention with contextual positions, in place of any other attention.
-
-    Args:
-        width: Of the states; a multiple of the heads.
-        heads: How many.
-        positions: n_pos.
-        causal: Whether a token sees only what lies before it.
-        own_keys: Whether gates have a key projection of their own ("sep-keys" in the paper).
-        block: Queries computed at once.
-    """
+    """Multi-head self-attention with contextual positions, in place of any other attention."""
 
     def __init__(  # noqa: PLR0913 - what makes a layer
         self,
-        width: int,
-        heads: int,
-        positions: int,
+        width: int,  # of the states; a multiple of the heads
+        heads: int,  # how many
+        positions: int,  # n_pos
         *,
-        causal: bool = True,
+        causal: bool = True,  # whether a token sees only what lies before it
+        # whether gates have a key projection of their own ("sep-keys" in the paper)
         own_keys: bool = False,
-        block: int = BLOCK,
+        block: int = BLOCK,  # queries computed at once
     ) -> None:
         super().__init__()
         self.heads, self.causal, self.block = heads, causal, block

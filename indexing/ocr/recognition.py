@@ -20,21 +20,16 @@ if TYPE_CHECKING:
 
 
 class Recognition:
-    """An engine, loaded with the first page, and the way to what is kept.
-
-    Args:
-        settings: Of the engine.
-        ask: Sends a message to the process that waits, and gives its answer.
-        tell: Sends one that has none.
-        limit: Called with the seconds of CPU time that a page may take, and with None after it.
-    """
+    """An engine, loaded with the first page, and the way to what is kept."""
 
     def __init__(
         self,
-        settings: OcrSettings,
+        settings: OcrSettings,  # of the engine
         *,
+        # sends a message to the process that waits, and gives its answer
         ask: Callable[[dict[str, Any]], Any],
-        tell: Callable[[dict[str, Any]], None],
+        tell: Callable[[dict[str, Any]], None],  # sends one that has none
+        # called with the seconds of CPU time that a page may take, and with None after it
         limit: Callable[[int | None], None],
     ) -> None:
         self.settings = settings

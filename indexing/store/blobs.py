@@ -20,11 +20,7 @@ _USED = (
 
 
 class Blobs:
-    """The blobs in a database.
-
-    Args:
-        database: Where they are; whoever writes has a transaction open.
-    """
+    """The blobs in a database; whoever writes has a transaction open."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

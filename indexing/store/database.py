@@ -14,12 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 from weakref import finalize
 
-from indexing.errors import (
-    CorpusError,
-    CorpusLocked,
-    CorpusNotFound,
-    CorpusTooNew,
-)
+from indexing.errors import CorpusError, CorpusLocked, CorpusNotFound, CorpusTooNew
 from indexing.store.database_errors import damaged, irreparable, replaced, sqlite_errors
 from indexing.store.derived.triggers import FOR_EACH_CONNECTION, register
 from indexing.store.migrations import MIGRATIONS
@@ -68,10 +63,6 @@ class Database:
     """A connection. Each thread has its own, and with it transactions of its own.
 
     A file or folder that may not be written to is opened for reading.
-
-    Args:
-        path: The file; `create` makes one.
-        synchronous: What a power cut may take.
 
     Raises:
         CorpusNotFound: There is no such file.

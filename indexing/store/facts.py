@@ -44,11 +44,7 @@ def column(name: str) -> str:
 
 
 class Facts:
-    """The facts in a database, by the row of their document.
-
-    Args:
-        database: Where they are; whoever writes has a transaction open.
-    """
+    """The facts in a database, by document row; whoever writes has a transaction open."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -17,11 +17,7 @@ class FileState:
 
 
 class FileStates:
-    """The states of the files in a database, for each collection of their own.
-
-    Args:
-        database: Where they are.
-    """
+    """The states of the files in a database, for each collection of their own."""
 
     def __init__(self, database: Database) -> None:
         self._database, self._collections = database, Collections(database)

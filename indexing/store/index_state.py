@@ -42,11 +42,7 @@ class Manifest:
 
 
 class IndexState:
-    """The tables of the manifest in a database.
-
-    Args:
-        database: Where they are.
-    """
+    """The tables of the manifest in a database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

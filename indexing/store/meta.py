@@ -13,11 +13,7 @@ from indexing.store.repair.verification import fingerprint_of
 
 
 class Meta:
-    """The table of names and values in a database.
-
-    Args:
-        database: Where it is.
-    """
+    """The table of names and values in a database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -16,25 +16,14 @@ from indexing.store.facts import FIGURES, PICTURES, Facts
 
 
 class Pictures:
-    """The pictures of the documents in a database.
-
-    Args:
-        database: Where they are.
-        document: Gives a document by its id, as far as it may be read.
-    """
+    """The pictures of the documents in a database, as far as `document` gives these by id."""
 
     def __init__(self, database: Database, document: Callable[[str], Document]) -> None:
         self._database, self._document = database, document
         self._facts, self._blobs = Facts(database), Blobs(database)
 
     def put(self, id_: str, figures: Sequence[Figure], readings: Sequence[str] = ()) -> None:
-        """Keep the figures of a document, and note which readings of pictures its text is from.
-
-        Args:
-            id_: Of the document.
-            figures: With their data.
-            readings: Their keys.
-        """
+        """Keep the figures of a document, and note which readings of pictures its text is from."""
         values = [one.fields for one in figures]
         with self._database.writing():
             for (row,) in self._database.rows("SELECT row FROM documents WHERE id = ?", [id_]):

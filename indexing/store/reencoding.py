@@ -13,11 +13,7 @@ from indexing.store.meta import Meta, fingerprint_key
 
 
 class Reencoding:
-    """The vectors of a database, made in another way.
-
-    Args:
-        database: Where they are.
-    """
+    """The vectors of a database, made in another way."""
 
     def __init__(self, database: Database) -> None:
         self._database, self._meta = database, Meta(database)

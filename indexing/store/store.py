@@ -42,12 +42,6 @@ class Store(StoreView):
         files: What files looked like when they were last read.
         reencoding: Vectors that are being made in another way.
 
-    Args:
-        folder: The corpus folder.
-        create: Make it when it does not exist.
-        synchronous: What a power cut may take.
-        check: Whether to do what takes no time of a verification; not to repair it.
-
     Raises:
         CorpusNotFound: There is none, and `create` is false.
         CorpusTooNew: A later version wrote it.
@@ -56,11 +50,11 @@ class Store(StoreView):
 
     def __init__(
         self,
-        folder: Path,
+        folder: Path,  # the corpus folder
         *,
-        create: bool = False,
-        synchronous: Synchronous = "normal",
-        check: bool = True,
+        create: bool = False,  # make it when it does not exist
+        synchronous: Synchronous = "normal",  # what a power cut may take
+        check: bool = True,  # whether to do what takes no time of a verification; not to repair it
     ) -> None:
         self.folder = folder
         self.path = folder / FILE_NAME
@@ -110,26 +104,17 @@ class Store(StoreView):
 
     def put(  # noqa: PLR0913 - three of them optional, by keyword
         self,
-        document: Document,
+        document: Document,  # with its place in the collection
         passages: Sequence[Passage],
-        encoded: EncodedDocument,
+        encoded: EncodedDocument,  # their vectors
         *,
-        added: str,
+        added: str,  # when it was added
+        # made where there is none; None leaves a document where it is
         collection: str | None = DEFAULT,
-        memberships: Sequence[Membership] = (),
-        grown: bool = False,
+        memberships: Sequence[Membership] = (),  # others that it has
+        grown: bool = False,  # whether it is the one before with more at its end
     ) -> None:
-        """Add a document with its passages, one at least, or replace the one of the same id.
-
-        Args:
-            document: With its place in the collection.
-            passages: Its passages.
-            encoded: Their vectors.
-            added: When it was added.
-            collection: Made where there is none; None leaves a document where it is.
-            memberships: Others that it has.
-            grown: Whether it is the one before with more at its end.
-        """
+        """Add a document with its passages, one at least, or replace the one of the same id."""
         assert len(passages) == len(encoded.passages) > 0, "search counts on a passage in each"
         with self.meta.changing():
             before = [*memberships, *self.collections.memberships_of(document.id)]

@@ -37,12 +37,6 @@ def transfer(source: Store, target: Store, rows: Iterable[int], *, removed: Iter
 
     Passages get rows of the target's own. The target knows collections by their rows alone, so
     that a search there is limited by rows that the source has looked up.
-
-    Args:
-        source: Read at one moment.
-        target: Its documents of these rows are replaced.
-        rows: Which to copy.
-        removed: Which to drop.
     """
     here, there = source.database, target.database
     with there.writing():

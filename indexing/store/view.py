@@ -103,10 +103,6 @@ class StoreView(PassageReading):
         meta: What counts changes, and how vectors were made.
         scope: Row numbers of the collections whose documents are read here, with the names they
             have there; None for the whole corpus.
-
-    Args:
-        database: Where they are.
-        scope: As above.
     """
 
     def __init__(self, database: Database, scope: tuple[int, ...] | None = None) -> None:

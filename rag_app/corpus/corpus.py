@@ -109,12 +109,7 @@ class Corpus(CorpusMaintenance):
         answering = QuestionAnswering(stores, search, models, workers=workers, notify=notify)
         super().__init__(path, search, answering, OWNER)
         self._ingestion = Ingestion(
-            stores,
-            indexes,
-            models,
-            workers=workers,
-            limits=self._limits,
-            ocr=ocr,
+            stores, indexes, models, workers=workers, limits=self._limits, ocr=ocr
         )
 
     def __enter__(self) -> Corpus:

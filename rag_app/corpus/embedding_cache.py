@@ -20,12 +20,7 @@ MAX_VECTORS = 50_000  # vectors; 75 MB with 384 dimensions
 
 
 class EmbeddingCache:
-    """An `embed` that makes each vector once, for several threads.
-
-    Args:
-        embed: Texts to vectors, (n, d) float32, each independent of the others.
-        max_vectors: The least recently used beyond these are dropped.
-    """
+    """An `embed` that makes each vector once, for several threads; those not used lately go."""
 
     def __init__(self, embed: Embed, *, max_vectors: int = MAX_VECTORS) -> None:
         self._embed = embed

@@ -39,21 +39,15 @@ FOR_OTHERS = 5.0  # seconds that it waits for writers, to publish a shard
 
 
 class Indexes:
-    """The indexes of a corpus, in one piece or in shards.
-
-    Args:
-        folder: The folder of the corpus.
-        stores: Its documents.
-        synchronous: What a power cut may take.
-        notify: Called with a sentence about whatever takes long or is left undone.
-    """
+    """The indexes of a corpus, in one piece or in shards."""
 
     def __init__(
         self,
-        folder: Path,
-        stores: Stores,
+        folder: Path,  # the folder of the corpus
+        stores: Stores,  # its documents
         *,
-        synchronous: Synchronous = "normal",
+        synchronous: Synchronous = "normal",  # what a power cut may take
+        # called with a sentence about whatever takes long or is left undone
         notify: Callable[[str], None] | None = None,
     ) -> None:
         self._folder, self._stores, self._notify = folder, stores, notify
@@ -90,12 +84,7 @@ class Indexes:
 
     @contextmanager
     def local_parts(self, where: Filter | None, scope: Scope) -> Iterator[CorpusParts]:
-        """The corpus as it is published now, read in this process.
-
-        Args:
-            where: Limits by collection.
-            scope: What may be read.
-        """
+        """The corpus as it is published now, read in this process."""
         with self._stores.reading() as store:
             rows = store.limited(where, scope).scope
             if self.manifest is None:
@@ -108,13 +97,7 @@ class Indexes:
     def parts(
         self, where: Filter | None, scope: Scope, *, missing: MissingShards = "fail"
     ) -> Iterator[CorpusParts | RemoteShards]:
-        """The corpus as it is published now, read where it is.
-
-        Args:
-            where: Limits by collection.
-            scope: What may be read.
-            missing: Whether a search fails, or leaves out, shards that are lost on a cluster.
-        """
+        """The corpus as it is published now, read where it is."""
         self._stores.connection()  # there is a corpus
         manifest = self.manifest
         if manifest is None or not manifest.ray:

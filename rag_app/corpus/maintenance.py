@@ -42,13 +42,7 @@ class CorpusMaintenance(CorpusReader):
         return self._indexes.manifest
 
     def divide(
-        self,
-        shards: int,
-        *,
-        ray: str = "",
-        replicas: int = 1,
-        name: str = "",
-        gpus: float = 0.0,
+        self, shards: int, *, ray: str = "", replicas: int = 1, name: str = "", gpus: float = 0.0
     ) -> ShardManifest:
         """Divide the corpus into shards, or into another number of them; what was published.
 

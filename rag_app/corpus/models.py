@@ -32,25 +32,20 @@ if TYPE_CHECKING:
 
 
 class Models:
-    """The encoder and the generator of a corpus.
-
-    Args:
-        corpus: The folder of the corpus, for messages.
-        encoder: How to encode, or an encoder that is loaded already. None takes what the corpus was
-            made with, or the packaged default.
-        generator: How to answer.
-        quick_start: Whether questions go through graphs, which are ready at once, where there can
-            be any; else through the models, which take seconds to load and less for each question.
-        notify: Called with a sentence before anything that takes long.
-    """
+    """The encoder and the generator of a corpus."""
 
     def __init__(
         self,
-        corpus: Path,
+        corpus: Path,  # the folder of the corpus, for messages
         *,
+        # how to encode, or an encoder that is loaded already; None takes what the corpus was made
+        # with, or the packaged default
         encoder: EncoderSettings | AnyEncoder | None,
-        generator: GeneratorSettings | None,
+        generator: GeneratorSettings | None,  # how to answer
+        # whether questions go through graphs, which are ready at once, where there can be any; else
+        # through the models, which take seconds to load and less for each question
         quick_start: bool,
+        # called with a sentence before anything that takes long
         notify: Callable[[str], None] | None,
     ) -> None:
         self._corpus = corpus
@@ -76,12 +71,7 @@ class Models:
         return self._generator_settings or GeneratorSettings()
 
     def use_generator(self, settings: GeneratorSettings, *, key: str | None) -> None:
-        """Answer in another way from the next question on; one in progress ends as it began.
-
-        Args:
-            settings: How to answer.
-            key: For the model's server, as of `RemoteModel`.
-        """
+        """Answer in another way from the next question on; one in progress ends as it began."""
         with self._loading:
             self._generator_settings, self._key = settings, key
             self._generator = None
@@ -106,9 +96,6 @@ class Models:
 
     def encoder(self, stored: Fingerprint | None) -> AnyEncoder:
         """The encoder that made the corpus, or the one asked for where it is empty.
-
-        Args:
-            stored: How the vectors of the corpus were made; None while it is empty.
 
         Raises:
             EncoderMismatch: They were made in another way than the one asked for.

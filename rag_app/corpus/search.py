@@ -146,11 +146,7 @@ class Search:
             return parts.similar(id_, k=k, where=where)
 
     def spelling(self, store: StoreView) -> Spelling | None:
-        """The spelling of documents; None for those in shards, whose words are not in one place.
-
-        Args:
-            store: The documents, limited to those that may be read.
-        """
+        """The spelling of documents; None for those in shards, whose words are not in one place."""
         from retriever.spelling import Spelling
 
         if self.indexes.manifest is not None:

@@ -49,24 +49,18 @@ class _Pinned:
 
 
 class Segments:
-    """The segments of a corpus, and the latest snapshot of them in memory.
-
-    Args:
-        corpus: The folder of the corpus.
-        notify: Called with a sentence when one cannot be saved.
-        exact: Whether all vectors are compared, however many.
-        device: Where vectors are compared, as torch calls it; "" for the CPU, without torch.
-        keeps: Whether a search writes down what it had to build.
-    """
+    """The segments of a corpus, and the latest snapshot of them in memory."""
 
     def __init__(
         self,
-        corpus: Path,
+        corpus: Path,  # the folder of the corpus
+        # called with a sentence when one cannot be saved
         notify: Callable[[str], None] | None = None,
         *,
-        exact: bool = False,
+        exact: bool = False,  # whether all vectors are compared, however many
+        # where vectors are compared, as torch calls it; "" for the CPU, without torch
         device: str = "",
-        keeps: bool = True,
+        keeps: bool = True,  # whether a search writes down what it had to build
     ) -> None:
         self.folder = corpus / INDEX
         self._corpus, self._notify, self._exact, self._device = corpus, notify, exact, device
@@ -243,18 +237,14 @@ class Segments:
 
     def merge(
         self,
-        store: Store,
+        store: Store,  # the documents
+        # which of those that there are become one; none to end
         choose: Callable[[Held], list[int]] = due,
         *,
+        # asked between the steps; where it is not, nothing has changed
         wanted: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Merge segments until none are chosen; the write lock need not be held.
-
-        Args:
-            store: The documents.
-            choose: Which of those that there are become one; none to end.
-            wanted: Asked between the steps; where it is not, nothing has changed.
-        """
+        """Merge segments until none are chosen; the write lock need not be held."""
 
         def require_wanted() -> None:
             if not wanted():

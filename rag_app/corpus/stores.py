@@ -15,22 +15,15 @@ from rag_app.corpus import write_lock
 
 
 class Stores:
-    """Connections to the store in a folder.
-
-    Args:
-        folder: The folder of the corpus.
-        synchronous: What a power cut may take.
-        wait: Seconds that a writer waits for those who came before it.
-        notify: Called with a sentence when that takes long.
-    """
+    """Connections to the store in a folder."""
 
     def __init__(
         self,
-        folder: Path,
+        folder: Path,  # the folder of the corpus
         *,
-        synchronous: Synchronous = "normal",
-        wait: float = 0.0,
-        notify: Callable[[str], None] | None = None,
+        synchronous: Synchronous = "normal",  # what a power cut may take
+        wait: float = 0.0,  # seconds that a writer waits for those who came before it
+        notify: Callable[[str], None] | None = None,  # called with a sentence when that takes long
     ) -> None:
         self._folder, self._wait, self._notify = folder, wait, notify
         self._synchronous = synchronous

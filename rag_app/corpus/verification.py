@@ -87,13 +87,7 @@ UNKNOWN = Damage("database", "which documents it held cannot be read, and some m
 def salvage_database(
     store: Store, damages: Sequence[Damage], *, progress: Steps | None = None
 ) -> Salvage:
-    """Bring the sound documents of a store into a sound database, at the same place.
-
-    Args:
-        store: Opened without a check; it is closed.
-        damages: Of that database.
-        progress: Called with documents looked at, and their number.
-    """
+    """Bring the sound documents of a store, which is closed, into a sound database at its place."""
     if not any(one.what in {"database", "fingerprint"} for one in damages):
         rows = [one.row for one in damages if one.row is not None and "record" not in one.parts]
         records = [sound_record(store.database, row) for row in rows]

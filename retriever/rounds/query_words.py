@@ -167,7 +167,7 @@ def query_words(snapshot: Snapshot, query: Query) -> Rounds[QueryWords]:
         )
         for name, one in occurrences.items()
     }
-    speakers = _speakers(snapshot, sorted(every.speakers))
+    speakers = snapshot.speakers(sorted(every.speakers))
     return QueryWords(lexicon, **weighed, speakers=speakers)
 
 
@@ -180,26 +180,6 @@ def _ascending(
         return units, counts, lengths
     order = np.argsort(units, kind="stable")
     return units[order], counts[order], lengths[order]
-
-
-def _speakers(snapshot: Snapshot, names: Sequence[str]) -> Speakers:
-    """These speakers, in ascending order, with the passages of all segments."""
-    units, weights, bounds = [np.zeros(0, np.int32)], [np.zeros(0, np.float32)], [0]
-    for name in names:
-        for part in snapshot.parts:
-            local, shares = part.segment.speakers.passages_of(name)
-            places = part.passages.at(local)
-            units.append(places[places >= 0].astype(np.int32))
-            weights.append(shares[places >= 0])
-        bounds.append(sum(map(len, units)))
-    postings = Bm25Index(
-        keys=np.arange(len(names)),
-        bounds=np.array(bounds, np.int64),
-        units=np.concatenate(units),
-        weights=np.concatenate(weights),
-        size=snapshot.size("passages"),
-    )
-    return Speakers(tuple(names), postings)
 
 
 @lru_cache(maxsize=64)

@@ -32,6 +32,7 @@ from retriever.query import Query
 from retriever.rounds.moments import Spreads
 from retriever.rounds.query_words import query_words
 from retriever.rounds.rounds import run_together
+from tests.indexing.store.drawn import passage_rows
 
 FloatArray = npt.NDArray[np.float32]
 INF = np.float32(-np.inf)
@@ -327,7 +328,7 @@ def test_dense_parts_are_products_of_vectors(corpus: Corpus, encoder: Encoder) -
         rows = retriever.snapshot.passage_rows
     np.testing.assert_allclose(scored.documents, standardise(wholes @ asked), atol=1e-4)
     passages = np.concatenate([parts @ asked for _, _, parts in store.vectors()])
-    assert [one.row for one in store.passage_rows()] == rows.tolist()
+    assert [one.row for one in passage_rows(store)] == rows.tolist()
     order = np.argsort(-scored.passages, kind="stable")[:10]
     assert passages[order].tolist() == sorted(passages.tolist(), reverse=True)[:10]
 

@@ -50,18 +50,12 @@ class FaissIndex:
     @classmethod
     def build(
         cls,
-        vectors: FloatArray,
+        vectors: FloatArray,  # as above
         *,
-        flat_below: int | None = None,
-        step: Callable[[], None] = lambda: None,
+        flat_below: int | None = None,  # number below which all are compared
+        step: Callable[[], None] = lambda: None,  # called before each block of codes
     ) -> FaissIndex:
-        """Index (n, d) float32 vectors, which are kept and must not change.
-
-        Args:
-            vectors: As above.
-            flat_below: Number below which all are compared.
-            step: Called before each block of codes.
-        """
+        """Index (n, d) float32 vectors, which are kept and must not change."""
         flat_below = FLAT_BELOW if flat_below is None else flat_below
         count, dimension = vectors.shape
         if count < max(flat_below, 16):  # a code has 16 values to be fitted

@@ -24,11 +24,7 @@ REMEDY = (
 
 
 class GpuVectors:
-    """Vectors (n, d) float32 in the memory of a GPU.
-
-    Args:
-        vectors: What is compared with; copied.
-        device: As torch calls it.
+    """Vectors (n, d) float32, copied into the memory of a GPU.
 
     Raises:
         CorpusError: There is no such device, or it has no room for them.

@@ -37,32 +37,6 @@ class Bm25Index:
     weights: FloatArray  # (postings,) float32
     size: int  # number of units
 
-    @classmethod
-    def build(
-        cls,
-        keys: IntArray,
-        units: npt.NDArray[np.int32],
-        size: int,
-        *,
-        k1: float = K1,
-        b: float = B,
-    ) -> Bm25Index:
-        """From term occurrences: keys (n,) and the unit (n,) each stands in."""
-        order = np.lexsort((units, keys))
-        keys, units = keys[order], units[order]
-        new = np.ones(len(keys), np.bool_)
-        new[1:] = (keys[1:] != keys[:-1]) | (units[1:] != units[:-1])
-        firsts = np.flatnonzero(new)
-        counts = np.diff(np.append(firsts, len(keys))).astype(np.float32)
-        lengths = np.bincount(units, minlength=size).astype(np.float32)
-        norm = norms(lengths, mean_length(lengths), k1=k1, b=b)
-        keys, units = keys[firsts], units[firsts]
-        terms, starts = np.unique(keys, return_index=True)
-        bounds = np.append(starts, len(keys)).astype(np.int64)
-        rarity = np.repeat(idf(np.diff(bounds), size), np.diff(bounds))
-        weights = term_weights(rarity, counts, norm[units], k1=k1)
-        return cls(terms, bounds, units.astype(np.int32), weights, size)
-
     def score(self, keys: IntArray) -> FloatArray:
         """BM25 of every unit, (size,), for a query's distinct terms, added in their order there."""
         scores = np.zeros(self.size, np.float32)
@@ -126,13 +100,8 @@ def idf(frequency: IntArray, size: int) -> FloatArray:
     return np.log1p((size - containing + 0.5) / (containing + 0.5)).astype(np.float32)
 
 
-def mean_length(lengths: FloatArray) -> float:
-    """The mean of whole numbers (units,), the same in whatever order they are added."""
-    return mean_length_of(int(lengths.sum(dtype=np.float64)), len(lengths))
-
-
 def mean_length_of(total: int, units: int) -> float:
-    """The same from their sum and number."""
+    """The mean length of so many units, from the sum of all: whole numbers in any order."""
     return max(total / units if units else 1.0, 1e-9)
 
 

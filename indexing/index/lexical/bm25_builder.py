@@ -121,18 +121,12 @@ class AnyBlock(Protocol):
 
 
 def merged(
-    blocks: Sequence[AnyBlock],
-    lengths: npt.NDArray[np.float32],
+    blocks: Sequence[AnyBlock],  # what is merged
+    lengths: npt.NDArray[np.float32],  # (units,) terms in each
     *,
-    step: Callable[[], None] = lambda: None,
+    step: Callable[[], None] = lambda: None,  # called before each part of it
 ) -> Postings:
-    """All blocks as one index, over units of these lengths; no unit is in two.
-
-    Args:
-        blocks: What is merged.
-        lengths: (units,) terms in each.
-        step: Called before each part of it.
-    """
+    """All blocks as one index, over units of these lengths; no unit is in two."""
     most_terms = sum(len(block.terms) for block in blocks)
     most = sum(block.size for block in blocks)
     terms, bounds = _empty(most_terms, np.int64), _empty(most_terms + 1, np.int64)
@@ -178,19 +172,13 @@ class LexicalIndexBuilder:
 
     def add(
         self,
-        stems: IntArray,
-        passage: UnitArray,
-        document: UnitArray,
+        stems: IntArray,  # (n,) numbers of stems
+        passage: UnitArray,  # (n,) the passage each stands in, ascending
+        document: UnitArray,  # (n,) the document each stands in, ascending
+        # (stems known,) which are function words; they count in pairs only
         is_function: npt.NDArray[np.bool_],
     ) -> None:
-        """A block of whole documents.
-
-        Args:
-            stems: (n,) numbers of stems.
-            passage: (n,) the passage each stands in, ascending.
-            document: (n,) the document each stands in, ascending.
-            is_function: (stems known,) which are function words; they count in pairs only.
-        """
+        """A block of whole documents."""
         content = ~is_function[stems]
         self.passages.add(stems[content], passage[content])
         self.documents.add(stems[content], document[content])

@@ -179,11 +179,7 @@ def _loaded(
 
 
 def _named(
-    path: Path,
-    mail: Mail,
-    name: str,
-    whole: str,
-    extracts: Iterator[Extract | UnreadableFile],
+    path: Path, mail: Mail, name: str, whole: str, extracts: Iterator[Extract | UnreadableFile]
 ) -> Iterator[Extract | UnreadableFile]:
     """Documents named after the mail; what is wrong with one concerns that part alone."""
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -11,8 +10,6 @@ from indexing.loaders.charset import one_line
 
 NO_SUBJECT = "(no subject)"
 PICTURES = frozenset({".png", ".jpg", ".jpeg", ".tif", ".tiff", ".gif", ".bmp", ".webp"})
-
-_REPLY = re.compile(r"^\s*(?:(?:re|aw|fwd?|wg|antw?|sv|tr|rv|vs)(?:\[\d+\])?\s*:\s*)+", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +59,6 @@ class Mail:
     def title(self) -> str:
         """The subject, or what stands for it."""
         return one_line(self.subject).strip() or NO_SUBJECT
-
-    @property
-    def thread(self) -> str:
-        """The subject without "Re:" and the like, which all mails of a thread share."""
-        return _REPLY.sub("", self.title)
 
     @property
     def place(self) -> str:

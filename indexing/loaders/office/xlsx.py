@@ -78,11 +78,7 @@ def _extract(path: Path, workbook: CalamineWorkbook, names: Sequence[str], title
             continue
         shown = one_line(name)
         pages += table.write(
-            draft,
-            lines,
-            first_page=pages + 1,
-            sheet=shown if len(names) > 1 else "",
-            named=shown,
+            draft, lines, first_page=pages + 1, sheet=shown if len(names) > 1 else "", named=shown
         )
     return draft.extract(title)
 

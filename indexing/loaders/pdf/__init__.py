@@ -149,11 +149,6 @@ def extract_of_pages(
     """Pages put together with a newline between.
 
     Passages prefer to begin at pages, but for those that begin in the middle of a sentence.
-
-    Args:
-        pages: The lines of each.
-        confidence: Of those that OCR has read, counted from 0.
-        title: The document's.
     """
     heads = running_heads(pages)
     texts = [page.text_without(out) for page, out in zip(pages, heads, strict=True)]

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from indexing.errors import UnreadableFile
+from indexing.loaders.pdf.text import characters
 from indexing.message import N_
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def boxes(page: PdfPage, text: str, start: int, end: int) -> list[Box]:
     """Where a span of a page's text stands on it, a box a line; none unless it is certain."""
     letters = page.get_textpage()
     try:
-        drawn = _characters(letters)
+        drawn = characters(letters)
         spans = locate_lines(drawn, text, start, end)
         boxes = [_box(page, each) for span in spans for each in _rectangles(letters, *span)]
     finally:
@@ -130,14 +131,6 @@ def _letters(text: str) -> tuple[str, list[int]]:
                 letters.append(each)
                 at.append(number)
     return "".join(letters), at
-
-
-def _characters(letters: PdfTextPage) -> str:
-    """The characters of a page, one for each of pdfium's numbers."""
-    import pypdfium2.raw as pdfium
-
-    codes = (pdfium.FPDFText_GetUnicode(letters, at) for at in range(letters.count_chars()))
-    return "".join(map(chr, codes))
 
 
 def _rectangles(letters: PdfTextPage, start: int, end: int) -> Iterable[Box]:

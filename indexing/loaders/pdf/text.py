@@ -42,12 +42,12 @@ def page_lines(page: PdfPage, number: int, gallery: Gallery) -> PageLines:
     """
     letters, height = page.get_textpage(), page.get_height()
     try:
-        characters = _characters(letters)
-        words = list(_words(letters, characters, height))
+        drawn = characters(letters)
+        words = list(_words(letters, drawn, height))
     finally:
         letters.close()
     if len(words) == MOST_WORDS:
-        lines = (" ".join(clean(one).split()) for one in _HYPHEN.sub("-", characters).splitlines())
+        lines = (" ".join(clean(one).split()) for one in _HYPHEN.sub("-", drawn).splitlines())
         return PageLines(tuple(filter(None, lines)))
     tables = grids(page) if words else []
     rows = rows_in_order([*_pieces(words, tables), *_table_rows(words, tables)])
@@ -57,7 +57,7 @@ def page_lines(page: PdfPage, number: int, gallery: Gallery) -> PageLines:
     return replace(text, largest=largest_lines(rows, height)) if number == 1 else text
 
 
-def _characters(letters: PdfTextPage) -> str:
+def characters(letters: PdfTextPage) -> str:
     """The characters of a page, one for each of pdfium's numbers."""
     import pypdfium2.raw as pdfium
 
@@ -71,7 +71,7 @@ def _characters(letters: PdfTextPage) -> str:
     return "".join(chr(code) if code < 0x110000 else "\ufffd" for code in codes)
 
 
-def _words(letters: PdfTextPage, characters: str, height: float) -> Iterator[Word]:
+def _words(letters: PdfTextPage, drawn: str, height: float) -> Iterator[Word]:
     import pypdfium2.raw as pdfium
 
     bounds = pdfium.FS_RECTF()
@@ -81,7 +81,7 @@ def _words(letters: PdfTextPage, characters: str, height: float) -> Iterator[Wor
         return bounds.left, height - bounds.top, bounds.right, height - bounds.bottom
 
     end = 0
-    for number, word in enumerate(_WORD.finditer(characters)):
+    for number, word in enumerate(_WORD.finditer(drawn)):
         if number == MOST_WORDS:
             return
         first, last = place(word.start()), place(word.end() - 1)
@@ -92,7 +92,7 @@ def _words(letters: PdfTextPage, characters: str, height: float) -> Iterator[Wor
             max(first[3], last[3]),
             clean(_HYPHEN.sub("-", word[0])),
         )
-        yield Word(box, follows=number > 0 and "\n" not in characters[end : word.start()])
+        yield Word(box, follows=number > 0 and "\n" not in drawn[end : word.start()])
         end = word.end()
 
 

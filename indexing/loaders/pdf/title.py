@@ -53,12 +53,7 @@ def _of_metadata(reader: PdfReader) -> str:
 
 
 def largest_lines(rows: Sequence[Row], height: float) -> str:
-    """The lines of a page's upper part in its largest letters; "" where none stand out.
-
-    Args:
-        rows: In reading order.
-        height: Of the page, from the same unit.
-    """
+    """The lines of a page's upper part in its largest letters; "" where none stand out."""
     heights = [median(box.height for box in row) for row in rows]
     upper = [at for at, row in enumerate(rows) if row[0].bottom < UPPER * height]
     if not upper:

@@ -44,13 +44,7 @@ def transcript(cues: Iterable[Cue], *, title: str) -> Extract:
 
 
 def spoken(cues: Iterable[Cue], *, title: str, timed: bool = True) -> Extract:
-    """A document of cues as they are, those of one voice put together up to a sentence's end.
-
-    Args:
-        cues: In order; two may overlap.
-        title: Of the document.
-        timed: Whether their times are known.
-    """
+    """A document of cues as they are, those of one voice put together up to a sentence's end."""
     texts: list[str] = []
     utterances: list[Utterance] = []
     at = 0

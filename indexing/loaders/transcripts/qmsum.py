@@ -17,14 +17,7 @@ from typing import TypeGuard
 
 from indexing.documents import Extract, Utterance
 from indexing.errors import OtherKind, UnreadableFile
-from indexing.loaders.charset import (
-    SAVE_AS_UTF8,
-    clean,
-    decode,
-    one_line,
-    printable,
-    utf8,
-)
+from indexing.loaders.charset import SAVE_AS_UTF8, clean, decode, one_line, printable, utf8
 from indexing.loaders.magic import refuse_other_kind
 from indexing.message import N_
 

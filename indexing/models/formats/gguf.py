@@ -22,11 +22,6 @@ _LAYOUT = "bf16-2"
 def converted(source: Path, *, revision: str, notify: Notify | None = None) -> Path:
     """The folder of safetensors made from `source`; made now if it is not there.
 
-    Args:
-        source: A GGUF file of a family that transformers can read.
-        revision: What pins the file's content; part of the folder's name.
-        notify: Told before a conversion starts.
-
     Raises:
         MissingDependency: `gguf` or `accelerate` is not installed.
         UnsupportedModel: The file cannot be read as a causal language model.

@@ -113,10 +113,7 @@ def _configuration(sizes: Mapping[str, Any]) -> dict[str, Any]:
             "word_embedding_dimension": sizes["hidden_size"],
             "pooling_mode_mean_tokens": True,
         },
-        "config_sentence_transformers.json": {
-            "prompts": _PROMPTS,
-            "similarity_fn_name": "cosine",
-        },
+        "config_sentence_transformers.json": {"prompts": _PROMPTS, "similarity_fn_name": "cosine"},
         "tokenizer_config.json": {
             "tokenizer_class": "PreTrainedTokenizerFast",
             "model_max_length": longest,

@@ -55,10 +55,6 @@ class Cores:
 def spread(work: Callable[[T], R], items: Sequence[T]) -> list[R]:
     """Do some work of PyTorch for each item, several at once, each on one of this thread's cores.
 
-    Args:
-        work: Called with one item; it may be called in several threads at once.
-        items: Of about the same size, not to leave a core without work.
-
     Returns:
         What it returned, in order.
     """

@@ -25,11 +25,7 @@ _LARGEST = 127.0  # among the states and the weights
 
 
 def in_eight_bits(traced: Path) -> None:
-    """Rewrite a graph's products with weights, and its tables of embeddings.
-
-    Args:
-        traced: An ONNX file, of float32, with its weights in it.
-    """
+    """Rewrite a graph's products with weights, and its tables of embeddings."""
     import onnx
 
     model = onnx.load(traced)
@@ -45,11 +41,7 @@ def in_eight_bits(traced: Path) -> None:
 
 
 class _Rewriting:
-    """The nodes of a graph, one after the other, in eight bits.
-
-    Args:
-        constants: The graph's, by name; new ones are added.
-    """
+    """The nodes of a graph, one after the other, in eight bits."""
 
     def __init__(self, constants: dict[str, Any]) -> None:
         self.constants = constants

@@ -14,12 +14,7 @@ _LAST = "\U0010ffff"
 
 
 class Names:
-    """The index in a database.
-
-    Args:
-        database: Where it is.
-        scope: Rows of the collections whose names count; None for all.
-    """
+    """The index in a database; of the collections of these rows, None for all."""
 
     def __init__(self, database: Database, scope: tuple[int, ...] | None) -> None:
         self._database, self._scope = database, scope

@@ -13,12 +13,7 @@ _FIRST, _LAST = "\x01", "\U0010ffff"
 
 
 class Occasions:
-    """The index in a database, as it is at one moment.
-
-    Args:
-        database: Where it is.
-        scope: Rows of the collections whose documents count; None for all.
-    """
+    """The index in a database at one moment; of the collections of these rows, None for all."""
 
     def __init__(self, database: Database, scope: tuple[int, ...] | None) -> None:
         self._database = database

@@ -10,11 +10,7 @@ import sqlite3
 
 from indexing.store.checksums import CURRENT_CHECKSUMS, checksum
 from indexing.store.derived.name_keys import NAME_TRIGGERS, NAMES_NOW, name_keys
-from indexing.store.derived.occasion_keys import (
-    OCCASION_TRIGGERS,
-    OCCASIONS_NOW,
-    occasion_keys,
-)
+from indexing.store.derived.occasion_keys import OCCASION_TRIGGERS, OCCASIONS_NOW, occasion_keys
 
 FOR_EACH_CONNECTION = (
     CURRENT_CHECKSUMS,

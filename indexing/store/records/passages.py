@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 
@@ -15,15 +14,6 @@ from indexing.documents import Passage
 from indexing.errors import DocumentNotFound
 from indexing.message import N_
 from indexing.store.database import Database
-
-
-@dataclass(frozen=True, slots=True)
-class PassageRow:
-    """A stored passage, with the row number of its document."""
-
-    row: int
-    document: int
-    passage: Passage
 
 
 class PassageReading:
@@ -59,17 +49,6 @@ class PassageReading:
         return [
             (Passage(start, end, tuple(json.loads(who)), time, page), text)
             for start, end, who, time, page, text in rows_found
-        ]
-
-    def passage_rows(self) -> list[PassageRow]:
-        """Every passage, by document row and position."""
-        rows = self.database.rows(
-            'SELECT row, document, start, "end", speakers, time, page FROM passages'
-            " ORDER BY document, start"
-        )
-        return [
-            PassageRow(row, document, Passage(start, end, tuple(json.loads(who)), time, page))
-            for row, document, start, end, who, time, page in rows
         ]
 
     def passage_spans(self, rows: Sequence[int] | None = None) -> npt.NDArray[np.int64]:

@@ -43,12 +43,7 @@ class SoundRecord:
 def salvage(
     database: Database, target: Path, *, progress: Callable[[int, int], None] | None = None
 ) -> list[SoundRecord]:
-    """Copy every sound document, with its row number, into a new database.
-
-    Args:
-        database: The damaged one; it is only read.
-        target: The new one; there must be no such file.
-        progress: Called with documents looked at, and their number.
+    """Copy every sound document of a damaged database, with its row number, into a new one.
 
     Returns:
         What is to be encoded again: documents of which only the record is sound; all of them, if

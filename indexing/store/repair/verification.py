@@ -111,12 +111,7 @@ def fingerprint_of(database: Database) -> Fingerprint | None:
 def verify(
     database: Database, *, progress: Callable[[int, int], None] | None = None
 ) -> list[Damage]:
-    """Everything in a database that is not as it was written; empty for a sound one.
-
-    Args:
-        database: At one moment; others may write meanwhile.
-        progress: Called with documents verified, and their number.
-    """
+    """Everything in a database that is not as it was written; empty for a sound one."""
     with database.reading():
         damages = [*_database(database), *_fingerprint(database)]
         named = [*_collections(database), *_facts(database)]

@@ -25,13 +25,7 @@ Generate = Callable[[AskRequest, Retrieval], Answer]
 def generate_on(
     pool: WorkerPool, settings: GeneratorSettings, stored: Fingerprint | None
 ) -> Generate:
-    """What answers requests on a cluster; errors are those of `WorkerPool.call`.
-
-    Args:
-        pool: The workers.
-        settings: How answers are made.
-        stored: How the vectors of the corpus were made; None while it is empty.
-    """
+    """What answers requests on a cluster; errors are those of `WorkerPool.call`."""
     settings = replace(settings, model=lasting(settings.model))
 
     def generate(request: AskRequest, retrieval: Retrieval) -> Answer:

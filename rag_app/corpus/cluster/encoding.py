@@ -16,10 +16,7 @@ from rag_app.corpus.cluster.workers import RayWorkers, WorkerPool, lasting
 
 
 def encoder_on(
-    workers: RayWorkers,
-    settings: EncoderSettings,
-    *,
-    notify: Callable[[str], None] | None = None,
+    workers: RayWorkers, settings: EncoderSettings, *, notify: Callable[[str], None] | None = None
 ) -> Lookahead:
     """What encodes documents on a cluster; the first worker says how the vectors are made.
 

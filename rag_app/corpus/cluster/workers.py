@@ -42,12 +42,7 @@ class RayWorkers:
 
 
 class WorkerPool:
-    """The workers of a cluster.
-
-    Args:
-        workers: Where they are, and what each takes.
-        notify: Told in a sentence when there is no machine for one.
-    """
+    """The workers of a cluster."""
 
     def __init__(self, workers: RayWorkers, notify: Callable[[str], None] | None = None) -> None:
         self.workers = workers
@@ -76,14 +71,9 @@ class WorkerPool:
         function: Callable[..., Result],
         *arguments: Any,  # noqa: ANN401 - of the function
     ) -> Callable[[], Result]:
-        """Begin a call of a function; what is returned waits for its result.
+        """Begin a call of a function that every machine can import.
 
-        Errors that the function raises are raised by that, and beside them:
-
-        Args:
-            what: The work, for messages.
-            function: It can be imported on every machine.
-            arguments: Sent to it.
+        What is returned waits for its result. It raises what the function raises, and beside that:
 
         Raises:
             WorkersLost: Every worker that tried has died.

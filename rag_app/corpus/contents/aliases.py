@@ -93,11 +93,7 @@ class CorpusAliases:
             return self._write(_checked({name: of for name, of in known.items() if of}))
 
     def propose(self, *, most: int = MOST) -> list[Proposal]:
-        """Spellings that may be of one name, the likeliest first, with quotes; none is added.
-
-        Args:
-            most: How many at most.
-        """
+        """Spellings that may be of one name, the likeliest first, with quotes; none is added."""
         from rag_app.corpus.contents.alias_proposals import proposals
 
         known = self.all()

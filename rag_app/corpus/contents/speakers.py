@@ -75,12 +75,7 @@ class CorpusSpeakers:
             return [one for id_ in ids for one in _speakers(limited, id_)]
 
     def rename(
-        self,
-        speaker: str,
-        name: str,
-        documents: Iterable[str] = (),
-        *,
-        where: Filter | None = None,
+        self, speaker: str, name: str, documents: Iterable[str] = (), *, where: Filter | None = None
     ) -> list[Speaker]:
         """Give a speaker another name; one that another speaker has makes them one person.
 

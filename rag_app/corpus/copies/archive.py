@@ -149,11 +149,6 @@ class Archive:
 def reading(path: Path, *, kind: str, format_: int) -> Iterator[Archive]:
     """An archive of a kind.
 
-    Args:
-        path: The file.
-        kind: "backup" or "export".
-        format_: The latest that can be read.
-
     Raises:
         UnreadableFile: It is none, of another kind or a later version, damaged or a bomb.
     """

@@ -49,12 +49,7 @@ class Backup:
 
 
 def write_backup(store: Store, path: Path, *, version: str) -> Backup:
-    """Write everything a corpus holds to one file.
-
-    Args:
-        store: Of the corpus; others may write to it meanwhile.
-        path: Replaced at once if it is an archive of ours.
-        version: Of this program.
+    """Write everything a corpus holds to one file, in place of an archive of ours.
 
     Raises:
         CorpusError: It cannot be written.

@@ -76,12 +76,6 @@ class StoredDocument:
 def write_export(store: Store, path: Path, *, version: str, progress: Steps | None = None) -> int:
     """Write all documents and vectors to an archive; how many documents.
 
-    Args:
-        store: Read at one moment.
-        path: Replaced at once if it is an archive of ours.
-        version: Of this program.
-        progress: Called with documents written, and their number.
-
     Raises:
         CorpusError: It cannot be written.
     """
@@ -161,12 +155,6 @@ def import_documents(
 
     Vectors are taken as they are if they were made as the encoder makes them; else the texts are
     encoded again: what an archive names is never loaded.
-
-    Args:
-        store: Where they go; its write lock is held.
-        archive: An export.
-        encoder: Of the store.
-        progress: Called with documents done, and their number.
 
     Raises:
         UnreadableFile: The archive is damaged; documents before the damage are added.

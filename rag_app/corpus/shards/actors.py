@@ -25,11 +25,7 @@ LOADING = 600.0  # seconds for an actor to start, and to copy and load its shard
 
 
 class Unanswered(Exception):
-    """Shards of which a replica did not answer.
-
-    Args:
-        reasons: What was seen of each, by name.
-    """
+    """Shards of which a replica did not answer."""
 
     def __init__(self, reasons: Mapping[str, str]) -> None:
         super().__init__(", ".join(reasons))
@@ -76,11 +72,6 @@ def actor_of(corpus: Path, cluster: Cluster, replica: Replica) -> Any:  # noqa: 
 
 def require_gpus(ray: Any, gpus: float, actors: int) -> None:  # noqa: ANN401 - Ray's own
     """Refuse GPUs that the machines of a cluster do not have.
-
-    Args:
-        ray: Connected to it.
-        gpus: Of each actor.
-        actors: How many there are to be.
 
     Raises:
         InvalidRequest: There are not enough, or actors cannot have so many each.

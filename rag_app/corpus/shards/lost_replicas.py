@@ -36,11 +36,7 @@ class _Absence:
 
 
 class LostReplicas:
-    """The replicas that did not answer, until they do. Threads may share one.
-
-    Args:
-        clock: Seconds, of any origin.
-    """
+    """The replicas that did not answer, until they do. Threads may share one."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

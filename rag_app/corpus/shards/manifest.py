@@ -98,11 +98,7 @@ class Division:
     def placed(self, manifest: ShardManifest) -> ShardManifest:
         """A manifest with the place where its shards are to be searched."""
         return replace(
-            manifest,
-            ray=self.ray,
-            replicas=self.replicas,
-            name=self.name,
-            gpus=self.gpus,
+            manifest, ray=self.ray, replicas=self.replicas, name=self.name, gpus=self.gpus
         )
 
 

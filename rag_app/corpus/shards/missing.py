@@ -25,13 +25,7 @@ class PartialHits:
 def ledger_lines(
     lost: Sequence[str], names: Sequence[str], entries: Iterable[DocumentEntry]
 ) -> tuple[ContextEntry, ...]:
-    """A line for each lost shard that holds any of the documents that were asked.
-
-    Args:
-        lost: Names of shards.
-        names: Of all shards.
-        entries: The documents that the question was asked of.
-    """
+    """A line for each lost shard that holds any of the documents that were asked."""
     documents, tokens = Counter[str](), Counter[str]()
     for entry in entries:
         shard = shard_of(entry.id, names)

@@ -18,13 +18,7 @@ BLOCK = 4096  # pages that are compared at a time
 
 
 def write_delta(before: Path, after: Path, stamp: str) -> None:
-    """Write beside a database what is other in it than in the one before.
-
-    Args:
-        before: The closed database of the state before.
-        after: That of the next one.
-        stamp: Of the state before.
-    """
+    """Write beside a closed database what is other in it than in the closed one before."""
     old, new = (np.memmap(path, np.uint8, mode="r") for path in (before, after))
     common = min(len(old), len(new)) // PAGE
     changed = [np.arange(common, -(-len(new) // PAGE))]

@@ -19,12 +19,7 @@ from uuid import uuid4
 from indexing.documents import Document, Hit
 from rag_app.corpus.shards.actors import Cluster, Unanswered, actor_of, answers_of
 from rag_app.corpus.shards.lost_replicas import Call, LostReplicas, Replica
-from rag_app.corpus.shards.manifest import (
-    MissingShards,
-    ShardManifest,
-    ShardState,
-    shard_of,
-)
+from rag_app.corpus.shards.manifest import MissingShards, ShardManifest, ShardState, shard_of
 from rag_app.corpus.shards.parts import SearchRequest, ranking_named
 from rag_app.corpus.shards.shard_server import ShardQuestion
 from retriever.features import Embed, by_sentence

@@ -54,12 +54,7 @@ class ShardQuestion:
 
 
 class ShardServer:
-    """What an actor does: rounds of questions over one shard, in one thread.
-
-    Args:
-        corpus: The folder of the corpus.
-        device: Where vectors are compared, as torch calls it; "" for the CPU.
-    """
+    """What an actor does: rounds of questions over one shard, in one thread."""
 
     def __init__(self, corpus: Path, device: str = "") -> None:
         self._published = Shards(corpus).folder

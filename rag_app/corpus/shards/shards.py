@@ -26,12 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
-from indexing.errors import (
-    CorpusDamaged,
-    CorpusError,
-    CorpusNotFound,
-    InvalidRequest,
-)
+from indexing.errors import CorpusDamaged, CorpusError, CorpusNotFound, InvalidRequest
 from indexing.index.merging import Held, due
 from indexing.index.snapshot import Snapshot
 from indexing.store.database import Synchronous
@@ -50,21 +45,15 @@ VERSIONS = "versions.npy"  # (documents, 2): row and version of what a state hol
 
 
 class Shards:
-    """The shards of a corpus, where it is divided.
-
-    Args:
-        corpus: The folder of the corpus.
-        synchronous: What a power cut may take.
-        notify: Told in a sentence what takes long.
-        device: Where vectors are compared, as torch calls it; "" for the CPU, without torch.
-    """
+    """The shards of a corpus, where it is divided."""
 
     def __init__(
         self,
-        corpus: Path,
+        corpus: Path,  # the folder of the corpus
         *,
-        synchronous: Synchronous = "normal",
-        notify: Callable[[str], None] | None = None,
+        synchronous: Synchronous = "normal",  # what a power cut may take
+        notify: Callable[[str], None] | None = None,  # told in a sentence what takes long
+        # where vectors are compared, as torch calls it; "" for the CPU, without torch
         device: str = "",
     ) -> None:
         self.folder = corpus / ".shards"  # hidden, so that indexing "." skips it
@@ -315,9 +304,6 @@ class Shards:
     @contextmanager
     def reading(self, scope: tuple[int, ...] | None = None) -> Iterator[CorpusParts]:
         """The shards as they are published now, whatever is published meanwhile.
-
-        Args:
-            scope: Rows of the collections that are read; None for all.
 
         Raises:
             CorpusDamaged: A state is not as it was published.

@@ -72,20 +72,13 @@ class ChangingFiles:
 
     def were_read(
         self,
-        complete: Collection[Path],
-        growing: Collection[Path],
-        grown: Collection[Path],
+        complete: Collection[Path],  # files that were read whole
+        growing: Collection[Path],  # others that were read while they are written
+        grown: Collection[Path],  # the real paths of those of them that had something new to say
         *,
-        seconds: float,
+        seconds: float,  # of CPU time that all that took
     ) -> None:
-        """Forget what was complete, and go on with what grows.
-
-        Args:
-            complete: Files that were read whole.
-            growing: Others that were read while they are written.
-            grown: The real paths of those of them that had something new to say.
-            seconds: Of CPU time that all that took.
-        """
+        """Forget what was complete, and go on with what grows."""
         now = monotonic()
         for path in complete:
             self._changes.pop(path, None)

@@ -11,13 +11,10 @@ MOST = 512  # windows; 200 MB of 256 tokens with 384 dimensions, a day of talk; 
 
 
 class KeptWindows:
-    """Windows that are run once.
+    """Windows that are run once; the least recently used are dropped.
 
     What a window gives may differ in its last bit from one run in other company, as a product of
     matrices of another number of rows may round in another way.
-
-    Args:
-        most: The least recently used beyond these are dropped.
     """
 
     def __init__(self, *, most: int = MOST) -> None:

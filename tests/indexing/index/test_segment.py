@@ -19,6 +19,7 @@ from indexing.index.segment import Segment
 from indexing.index.snapshot import Snapshot
 from indexing.store.store import Store
 from rag_app.corpus.corpus import Corpus
+from tests.indexing.store.drawn import passage_rows
 
 TEXTS = {
     "lake": "Ana: The probe fell into the lake.\n\nBob: Divers found it after two days.",
@@ -68,7 +69,7 @@ def test_loaded_is_what_was_saved(store: Store, tmp_path: Path) -> None:
     seal = built.save(tmp_path / "a")
     assert seal.fits(tmp_path / "a", whole=True) and seal.fits(tmp_path / "a")
     assert values(Segment.load(tmp_path / "a")) == values(built)
-    assert built.documents == len(TEXTS) and built.passages == len(store.passage_rows())
+    assert built.documents == len(TEXTS) and built.passages == len(passage_rows(store))
 
 
 @pytest.mark.parametrize("at", [0, 1, 0.3, 0.5, 0.9, -1])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
+
 import numpy as np
 
 from indexing.documents import Document, Occasion, Page, Passage, Utterance
@@ -42,3 +45,24 @@ def encoded(seed: int, count: int = 2) -> EncodedDocument:
 
 def put(store: Store, id_: str, *, seed: int = 0, text: str = TEXT) -> None:
     store.put(document(id_, text=text), passages(text), encoded(seed), added="now")
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRow:
+    """A stored passage, with the row number of its document."""
+
+    row: int
+    document: int
+    passage: Passage
+
+
+def passage_rows(store: Store) -> list[PassageRow]:
+    """Every passage, by document row and position."""
+    rows = store.database.rows(
+        'SELECT row, document, start, "end", speakers, time, page FROM passages'
+        " ORDER BY document, start"
+    )
+    return [
+        PassageRow(row, document, Passage(start, end, tuple(json.loads(who)), time, page))
+        for row, document, start, end, who, time, page in rows
+    ]

@@ -21,6 +21,7 @@ from indexing.store.file_states import FileState
 from indexing.store.repair.salvage import salvage
 from indexing.store.repair.verification import verify
 from indexing.store.store import FILE_NAME, Store
+from tests.indexing.store.drawn import passage_rows
 
 FP = Fingerprint("model", "r1", "pcw", 64, "mean", "float32", 4)
 UNIT = np.eye(4, dtype=np.float32)
@@ -93,7 +94,7 @@ def test_a_document_goes_with_its_last_membership(store: Store) -> None:
     assert store.stamp == stamp, "no document has changed, so that no index is built again"
     assert store.document(A).title == "Mine", "the record has the place that is left"
     assert store.leave([A, B], "Ana's") == [A, B]
-    assert store.entries() == [] and store.passage_rows() == [] and store.stamp != stamp
+    assert store.entries() == [] and passage_rows(store) == [] and store.stamp != stamp
     assert store.files.state("/ana/mine.vtt", collection="Ana's") is None
     assert verify(store.database) == []
 

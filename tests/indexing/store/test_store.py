@@ -24,7 +24,7 @@ from indexing.errors import (
 from indexing.store.file_states import FileState
 from indexing.store.repair.verification import damaged_parts
 from indexing.store.store import FILE_NAME, Store
-from tests.indexing.store.drawn import FP, TEXT, document, encoded, passages, put
+from tests.indexing.store.drawn import FP, TEXT, document, encoded, passage_rows, passages, put
 from tests.waiting import PATIENCE
 
 # ---- what goes in comes out ----
@@ -67,21 +67,21 @@ def test_a_speaker_gets_another_name_and_nothing_else_changes(store: Store) -> N
     whole = replace(document(text=text), utterances=said, digest=content_digest(text, said, ()))
     spans = [Passage(0, ends[1], ("S2", "S1")), Passage(starts[2], len(text), ("Bob", "S1"))]
     store.put(replace(whole, pages=()), spans, encoded(0), added="now")
-    before, rows = store.document("a" * 12), store.passage_rows()
+    before, rows = store.document("a" * 12), passage_rows(store)
     stamp = store.stamp
     store.name_speakers({"a" * 12: {"S1": "Bob", "S2": "Ada Park"}})
     after = store.document("a" * 12)
     assert [one.speaker for one in after.utterances] == ["Bob", "Ada Park", "Bob", "Bob"]
     assert [one.label for one in after.utterances] == list(labels)
-    assert [one.passage.speakers for one in store.passage_rows()] == [("Ada Park", "Bob"), ("Bob",)]
-    assert [one.row for one in store.passage_rows()] == [one.row for one in rows]
+    assert [one.passage.speakers for one in passage_rows(store)] == [("Ada Park", "Bob"), ("Bob",)]
+    assert [one.row for one in passage_rows(store)] == [one.row for one in rows]
     assert content_digest(after.text, after.utterances, after.pages) == after.digest
     assert (after.text, after.breaks, after.digest) == (before.text, before.breaks, before.digest)
     assert store.stamp != stamp  # or search would go on with the old names
     assert damaged_parts(store.database, rows[0].document) == {}
     store.name_speakers({"a" * 12: {}})
     assert store.document("a" * 12) == before
-    assert store.passage_rows() == rows
+    assert passage_rows(store) == rows
     with pytest.raises(DocumentNotFound):
         store.name_speakers({"b" * 12: {}})
 
@@ -89,9 +89,9 @@ def test_a_speaker_gets_another_name_and_nothing_else_changes(store: Store) -> N
 def test_replacing_uses_new_rows(store: Store) -> None:
     put(store, "a" * 12, seed=1)
     put(store, "b" * 12, seed=2)
-    before = {one.row for one in store.passage_rows()}
+    before = {one.row for one in passage_rows(store)}
     put(store, "a" * 12, seed=3, text=TEXT + " More.")
-    after = store.passage_rows()
+    after = passage_rows(store)
     assert len(after) == 4 and len(before & {one.row for one in after}) == 2
     assert [entry.id[0] for entry in store.entries()] == ["b", "a"]
     vectors = [whole for _, whole, _ in store.vectors()]
@@ -100,10 +100,10 @@ def test_replacing_uses_new_rows(store: Store) -> None:
 
 def test_rows_are_never_used_again(store: Store) -> None:
     put(store, "a" * 12)
-    rows = {one.row for one in store.passage_rows()}
+    rows = {one.row for one in passage_rows(store)}
     assert store.remove(["a" * 12]) == 1
     put(store, "b" * 12)
-    assert not rows & {one.row for one in store.passage_rows()}
+    assert not rows & {one.row for one in passage_rows(store)}
 
 
 def test_removing_removes_all_of_it(store: Store) -> None:

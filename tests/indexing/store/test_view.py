@@ -11,13 +11,13 @@ from indexing.errors import (
 )
 from indexing.index.snapshot import Snapshot
 from indexing.store.store import Store
-from tests.indexing.store.drawn import TEXT, document, encoded, passages, put
+from tests.indexing.store.drawn import TEXT, document, encoded, passage_rows, passages, put
 
 
 def test_passages_are_cut_by_characters(store: Store) -> None:
     """SQLite counts characters, not bytes, beyond the basic plane too."""
     put(store, "a" * 12)
-    rows = [one.row for one in store.passage_rows()]
+    rows = [one.row for one in passage_rows(store)]
     found = store.passages_at(rows[::-1])
     assert [text for _, text in found] == [TEXT[26:], TEXT[:25]]
     assert [passage for passage, _ in found] == passages()[::-1]

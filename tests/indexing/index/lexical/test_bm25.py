@@ -19,6 +19,7 @@ from indexing.index.lexical.bm25 import K1, B, Bm25Index
 from indexing.index.padding import Padding
 from indexing.text.english import FUNCTION_WORDS
 from indexing.text.vocabulary import Lexicon, pair_keys, words
+from tests.indexing.index.lexical.at_once import bm25_at_once
 
 VOCABULARY = [f"w{number}" for number in range(60)]
 
@@ -35,9 +36,7 @@ def texts(count: int, *, seed: int = 0) -> list[list[str]]:
 def postings(made: list[list[str]], **options: float) -> Bm25Index:
     keys = [int(word[1:]) for text in made for word in text]
     units = [unit for unit, text in enumerate(made) for _ in text]
-    return Bm25Index.build(
-        np.array(keys, np.int64), np.array(units, np.int32), len(made), **options
-    )
+    return bm25_at_once(np.array(keys, np.int64), np.array(units, np.int32), len(made), **options)
 
 
 def keys_of(query: list[str]) -> npt.NDArray[np.int64]:
@@ -103,7 +102,7 @@ def test_what_nobody_has_scores_nothing() -> None:
 
 @pytest.mark.parametrize("size", [0, 1, 4])
 def test_texts_without_words(size: int) -> None:
-    empty = Bm25Index.build(np.zeros(0, np.int64), np.zeros(0, np.int32), size)
+    empty = bm25_at_once(np.zeros(0, np.int64), np.zeros(0, np.int32), size)
     assert empty.score(np.array([1, 2], np.int64)).tolist() == [0.0] * size
 
 

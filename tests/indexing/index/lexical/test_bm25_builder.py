@@ -12,12 +12,13 @@ import pytest
 from indexing.encoder.encoder import Encoder
 from indexing.index import segment
 from indexing.index.lexical import bm25_builder as inversion
-from indexing.index.lexical.bm25 import Bm25Index, idf, mean_length, norms, term_weights
+from indexing.index.lexical.bm25 import idf, norms, term_weights
 from indexing.index.lexical.bm25_builder import Bm25Builder
 from indexing.index.segment import Segment
 from indexing.store.store import Store
 from indexing.text.vocabulary import pair_keys
 from rag_app.corpus.corpus import Corpus
+from tests.indexing.index.lexical.at_once import bm25_at_once, mean_length
 
 PARTS = ("keys", "bounds", "units", "counts", "lengths")
 
@@ -49,7 +50,7 @@ def test_blocks_make_no_difference(
     made = Bm25Builder()
     for first, last in pairwise(edges):
         made.add(keys[first:last], units[first:last])
-    expected, found = Bm25Index.build(keys, units, size), made.postings(size)
+    expected, found = bm25_at_once(keys, units, size), made.postings(size)
     for part in PARTS[:3]:
         one, two = getattr(expected, part), getattr(found, part)
         assert one.dtype == two.dtype
