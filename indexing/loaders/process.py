@@ -15,10 +15,10 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any, Protocol, TypeVar
+from typing import IO, Any, TypeVar
 
 from indexing.documents import Extract
 from indexing.error_log import write_log
@@ -36,17 +36,8 @@ T = TypeVar("T")
 MOST_FAILURES = 20  # pages of a file that may end the process before the file is given up
 
 
-class Readings(Protocol):
-    """What was recognised in pictures, `PictureReading.pack()` by the key of each picture."""
-
-    def get(self, key: str, /) -> dict[str, Any] | None:
-        """Of a picture; None where it is not kept."""
-        ...
-
-    def __setitem__(self, key: str, reading: dict[str, Any], /) -> None:
-        """Keep it."""
-        ...
-
+Readings = MutableMapping[str, dict[str, Any]]
+"""What was recognised in pictures, `PictureReading.pack()` by the key of each picture."""
 
 PageProgress = Callable[[int, int], None]
 _START = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "

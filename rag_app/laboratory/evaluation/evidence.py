@@ -108,11 +108,13 @@ class _ContextBuilder:
     def of(cls, collection: Collection) -> _ContextBuilder:
         retriever, documents = collection.retriever, collection.task.documents
         owners = {int(at): number for number, at in enumerate(collection.positions)}
-        rows = retriever.store.passage_rows()
-        assert [row.row for row in rows] == retriever.snapshot.passage_rows.tolist()
+        spans = retriever.store.passage_spans()
+        assert np.array_equal(spans[:, 0], retriever.snapshot.passage_rows)
         places = tuple(
-            (owners[int(owner)], row.passage.start, row.passage.end)
-            for owner, row in zip(retriever.snapshot.owner, rows, strict=True)
+            (owners[int(owner)], start, end)
+            for owner, (start, end) in zip(
+                retriever.snapshot.owner, spans[:, 2:].tolist(), strict=True
+            )
         )
         words = [count_words(documents[d].text[start:end]) for d, start, end in places]
         return cls(places, np.array(words, np.int64))
