@@ -19,23 +19,15 @@ NEAR = 600  # characters between a figure and a quote that are shown together, w
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """One uninterrupted utterance of a transcript.
+    """One uninterrupted utterance of a transcript."""
 
-    Attributes:
-        start: First character, the speaker's label included.
-        end: One past the last character.
-        text_start: First character of the words themselves, past label and time stamp.
-        speaker: Who speaks: as the file spells it, or the name that somebody gave that label.
-        time: Seconds from the start of the recording.
-        renamed_from: The label in the file, where the speaker has another name now.
-    """
-
-    start: int
-    end: int
-    text_start: int
+    start: int  # first character, the speaker's label included
+    end: int  # one past the last character
+    text_start: int  # first character of the words themselves, past label and time stamp
+    # who speaks: as the file spells it, or the name that somebody gave that label
     speaker: str | None = None
-    time: float | None = None
-    renamed_from: str | None = None
+    time: float | None = None  # seconds from the start of the recording
+    renamed_from: str | None = None  # the label in the file, where the speaker has another name now
 
     @property
     def label(self) -> str | None:
@@ -49,21 +41,14 @@ class Utterance:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page of a paged document, or what stands for it: a slide, a row of a sheet, a chapter.
+    """One page of a paged document, or what stands for it: a slide, a row of a sheet, a chapter."""
 
-    Attributes:
-        start: First character.
-        end: One past the last character.
-        number: Counts from 1 as viewers do, and is another one for each page of a document.
-        name: What people call it, such as "slide 4" or "Budget, row 12"; "" for "page 4".
-        confidence: From 0 to 1, where its text was recognised in a picture; None where the file
-            holds the text itself.
-    """
-
-    start: int
-    end: int
-    number: int
-    name: str = ""
+    start: int  # first character
+    end: int  # one past the last character
+    number: int  # counts from 1 as viewers do, and is another one for each page of a document
+    name: str = ""  # what people call it, such as "slide 4" or "Budget, row 12"; "" for "page 4"
+    # from 0 to 1, where its text was recognised in a picture; None where the file holds the text
+    # itself
     confidence: float | None = None
 
     @property
@@ -120,26 +105,16 @@ NO_OCCASION = Occasion()
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A picture in a document: a chart, a photograph, a drawing; no logo and no rule.
+    """A picture in a document: a chart, a photograph, a drawing; no logo and no rule."""
 
-    Attributes:
-        start: The character of the text beside which it stands.
-        width: In pixels.
-        height: In pixels.
-        media_type: "image/png" or "image/jpeg".
-        caption: What the document says below or above it; "" for nothing.
-        page: Number of the page on which it stands; None where the format has none.
-        key: SHA-256 of the data, in hexadecimal.
-        data: The picture; empty where the document was read from a corpus.
-    """
-
-    start: int
-    width: int
-    height: int
-    media_type: str
-    caption: str = ""
-    page: int | None = None
-    key: str = ""
+    start: int  # the character of the text beside which it stands
+    width: int  # in pixels
+    height: int  # in pixels
+    media_type: str  # "image/png" or "image/jpeg"
+    caption: str = ""  # what the document says below or above it; "" for nothing
+    page: int | None = None  # number of the page on which it stands; None where the format has none
+    key: str = ""  # SHA-256 of the data, in hexadecimal
+    # the picture; empty where the document was read from a corpus
     data: bytes = field(default=b"", repr=False, compare=False)
 
     @property
@@ -156,29 +131,20 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    r"""What a loader reads out of a file, before it is known to a corpus.
+    """What a loader reads out of a file, before it is known to a corpus."""
 
-    Attributes:
-        text: The whole text, newlines as "\n", no NUL.
-        title: A name a person would recognise.
-        part: Which document of the file this is, unique within it; "" when a file is one document.
-        utterances: Utterances in order, without overlaps; empty unless the file is a transcript.
-        pages: Pages in order; empty unless the format has pages.
-        breaks: Offsets that a passage prefers to start at (headings, paragraphs), ascending.
-        occasion: Date and participants, where the file holds them.
-        format: The format's name, where the file's ending stands for several; else "".
-        figures: Pictures, in the order of the text.
-    """
-
-    text: str
-    title: str
+    text: str  # the whole text, newlines as "\n", no NUL
+    title: str  # a name a person would recognise
+    # which document of the file this is, unique within it; "" when a file is one document
     part: str = ""
+    # utterances in order, without overlaps; empty unless the file is a transcript
     utterances: tuple[Utterance, ...] = ()
-    pages: tuple[Page, ...] = ()
+    pages: tuple[Page, ...] = ()  # pages in order; empty unless the format has pages
+    # offsets that a passage prefers to start at (headings, paragraphs), ascending
     breaks: tuple[int, ...] = ()
-    occasion: Occasion = NO_OCCASION
-    format: str = ""
-    figures: tuple[Figure, ...] = ()
+    occasion: Occasion = NO_OCCASION  # date and participants, where the file holds them
+    format: str = ""  # the format's name, where the file's ending stands for several; else ""
+    figures: tuple[Figure, ...] = ()  # pictures, in the order of the text
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,21 +264,13 @@ def renamed(utterances: Iterable[Utterance], names: Mapping[str, str]) -> tuple[
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A span of a document, 100 to 200 words where the text allows: the unit of evidence.
+    """A span of a document, 100 to 200 words where the text allows: the unit of evidence."""
 
-    Attributes:
-        start: First character.
-        end: One past the last character.
-        speakers: Everyone who speaks in it, most words first.
-        time: Seconds at which its first timed utterance starts.
-        page: Page of its first character.
-    """
-
-    start: int
-    end: int
-    speakers: tuple[str, ...] = ()
-    time: float | None = None
-    page: int | None = None
+    start: int  # first character
+    end: int  # one past the last character
+    speakers: tuple[str, ...] = ()  # everyone who speaks in it, most words first
+    time: float | None = None  # seconds at which its first timed utterance starts
+    page: int | None = None  # page of its first character
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,12 +20,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
-from itertools import takewhile
 
-from indexing.documents import Document, Passage, Utterance
+from indexing.documents import Document, Passage
 from indexing.errors import InvalidRequest
 from indexing.text.language import language_of
-from indexing.text.sentences import UNSPACED, sentences
+from indexing.text.sentences import UNSPACED, sentences, trimmed
 
 # One word: up to two characters of an unspaced script, each with the marks that combine with it,
 # and the punctuation that closes it; or a run without white space in any other script.
@@ -130,7 +129,7 @@ def _atoms(document: Document, words: int, longest: int) -> Iterator[_Atom]:
         count = count_words(text[start:end])
         small = count * 12 <= words  # a block of so few words is not worth cutting
         spans = (
-            _trimmed(text, start, end)
+            trimmed(text, start, end)
             if small
             else _sentences(text, (start, text_start, end), language)
         )
@@ -149,15 +148,8 @@ def _sentences(text: str, block: tuple[int, int, int], language: str) -> list[tu
     spans = sentences(text, text_start, end, language)
     if text_start == start:
         return spans
-    lead = _trimmed(text, start, spans[0][1] if spans else end)
+    lead = trimmed(text, start, spans[0][1] if spans else end)
     return [*lead, *spans[1:]]
-
-
-def _trimmed(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The span without white space at its ends; none when it is all white space."""
-    piece = text[start:end]
-    start += len(piece) - len(piece.lstrip())
-    return [(start, start + len(piece.strip()))] if piece.strip() else []
 
 
 def _stretches(
@@ -248,7 +240,7 @@ def _misfits(words: int, longest: int) -> list[float]:
 
 def _passage(document: Document, start: int, end: int) -> Passage:
     """A span with who speaks in it, when, and on which page it begins."""
-    utterances = _utterances_within(document, start, end)
+    utterances = document.utterances_within(start, end)
     return Passage(
         start,
         end,
@@ -261,20 +253,8 @@ def _passage(document: Document, start: int, end: int) -> Passage:
 def speakers_of(document: Document, start: int, end: int) -> tuple[str, ...]:
     """Everyone who speaks within a span, most words first."""
     words_by_speaker: Counter[str] = Counter()
-    for utterance in _utterances_within(document, start, end):
+    for utterance in document.utterances_within(start, end):
         if utterance.speaker is not None:
             words = document.text[max(start, utterance.text_start) : min(end, utterance.end)]
             words_by_speaker[utterance.speaker] += count_words(words)
     return tuple(speaker for speaker, count in words_by_speaker.most_common() if count)
-
-
-def _utterances_within(document: Document, start: int, end: int) -> Iterator[Utterance]:
-    """The utterances that share a character with a span."""
-    utterances = document.utterances
-    first = max(0, bisect_right(utterances, start, key=lambda utterance: utterance.start) - 1)
-    rest = (utterances[at] for at in range(first, len(utterances)))
-    return (
-        utterance
-        for utterance in takewhile(lambda utterance: utterance.start < end, rest)
-        if utterance.end > start
-    )

@@ -73,7 +73,7 @@ def sentences(text: str, start: int, end: int, language: str = "en") -> list[tup
 def _within(text: str, first: int, last: int, language: str) -> Iterator[tuple[int, int]]:
     """Sentences of one run of lines that belong together; a row of a table is one."""
     if last - first <= ROW_LONGEST and text.find(" | ", first, last) >= 0:
-        yield from _trimmed(text, first, last)
+        yield from trimmed(text, first, last)
         return
     begin = first
     for cut in _cuts(text, first, last, language):
@@ -81,9 +81,9 @@ def _within(text: str, first: int, last: int, language: str) -> Iterator[tuple[i
             continue
         if _is_ordinal(text, begin, cut, last, language):
             continue
-        yield from _trimmed(text, begin, cut)
+        yield from trimmed(text, begin, cut)
         begin = cut
-    yield from _trimmed(text, begin, last)
+    yield from trimmed(text, begin, last)
 
 
 def _is_ordinal(text: str, begin: int, cut: int, last: int, language: str) -> bool:
@@ -140,13 +140,11 @@ def _between_words(text: str, cut: int) -> bool:
     )
 
 
-def _trimmed(text: str, first: int, last: int) -> Iterator[tuple[int, int]]:
-    """The span without white space at its ends, or nothing when it is all white space."""
+def trimmed(text: str, first: int, last: int) -> list[tuple[int, int]]:
+    """The span without white space at its ends; none when it is all white space."""
     piece = text[first:last]
-    bare = piece.strip()
-    if bare:
-        begin = first + len(piece) - len(piece.lstrip())
-        yield begin, begin + len(bare)
+    first += len(piece) - len(piece.lstrip())
+    return [(first, first + len(piece.strip()))] if piece.strip() else []
 
 
 def _runs(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
