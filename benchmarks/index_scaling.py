@@ -42,7 +42,7 @@ from rag_app.cli.options import print_result, with_json
 from rag_app.laboratory.evaluation.table import grid
 from rag_app.progress import track
 from retriever.fusion import RANKINGS
-from retriever.lexical import Terms, passage_pairs, passage_stems
+from retriever.lexical import Terms
 from retriever.query import Query
 from retriever.retriever import Retriever
 from retriever.rounds.query_words import query_words
@@ -252,9 +252,9 @@ def load(path: Path) -> Snapshot:
 def _score_words(snapshot: Snapshot, query: Query) -> None:
     (words,) = run_together([query_words(snapshot, query)])
     for text in (query.text, *query.sentences):
-        terms = [Terms.of(words.lexicon, text)]
-        passage_stems(words, terms)
-        passage_pairs(words, terms)
+        terms = Terms.of(words.lexicon, text)
+        words.passages.score(terms.stems)
+        words.passage_pairs.score(terms.pairs)
 
 
 def _compare_full_scoring(

@@ -34,11 +34,9 @@ from generator.lm.ms_poe_policy import MsPoEPolicy, apply_policy, choose_policy
 from generator.parts import NO_RERANKER, reads_larger
 from generator.prompt.ledger import count_words, ledger
 from generator.quoted_answer import quote
-from generator.reader.default_reader import DefaultReader
-from generator.reader.inputs import PACKAGED_READERS
 from generator.reader.large_reader import LargeReader
-from generator.reader.reading import AnyReader, Reader, Reading
-from generator.reader.second_reader import SecondReader
+from generator.reader.reading import AnyReader, Reading
+from generator.reader.second_reader import SecondReader, default_reader
 from generator.reader.span_reader import SpanReader
 from generator.request import AskRequest, Retrieval
 from generator.reranking.reranker import load_reranker, reranked
@@ -46,32 +44,23 @@ from generator.scales.cosine_scale import PACKAGED, CosineScale
 from generator.settings import GeneratorSettings
 from indexing.errors import MissingDependency
 from indexing.message import Notify
-from indexing.models.files import LARGE_ENCODER, PACKAGED_PART, has_multilingual
+from indexing.models.files import LARGE_ENCODER, MULTILINGUAL_ENCODER, PACKAGED_PART
 
 R = TypeVar("R")
 
 
 class Generator:
-    """Answers questions from hits; loads the language model only when it is to write.
-
-    Args:
-        settings: How answers are made.
-        embed: Texts to normalised vectors, (n, d) float32.
-        scale: Of their cosines.
-        load: Loads the language model; called once, at the first free answer.
-        quick_start: Whether graphs read the evidence, where there can be any; for few questions.
-        notify: Told before they are exported.
-    """
+    """Answers questions from hits; loads the language model only when it is to write."""
 
     def __init__(  # noqa: PLR0913 - one keyword option each
         self,
         settings: GeneratorSettings,
         *,
-        embed: Embed,
-        scale: CosineScale = PACKAGED,
-        load: Callable[[], AnyModel] | None = None,
-        quick_start: bool = False,
-        notify: Notify | None = None,
+        embed: Embed,  # texts to normalised vectors, (n, d) float32
+        scale: CosineScale = PACKAGED,  # of their cosines
+        load: Callable[[], AnyModel] | None = None,  # called once, at the first free answer
+        quick_start: bool = False,  # whether graphs read the evidence, if any: for few questions
+        notify: Notify | None = None,  # told before they are exported
     ) -> None:
         self.settings = settings
         self._embed, self._scale = embed, scale
@@ -84,7 +73,8 @@ class Generator:
         self._reranker = None if named == NO_RERANKER else load_reranker(named, notify=notify)
         self._load = load or (lambda: load_model(settings))
         self._model: AnyModel | None = None
-        self._positions: MsPoEPolicy | None = None
+        self.positions: MsPoEPolicy | None = None
+        """What is done to the model's positions; None before it is loaded, or far away."""
         self._changes = ExitStack()  # what is done to the model for as long as this one answers
         self._loading = threading.Lock()
 
@@ -95,8 +85,8 @@ class Generator:
             if self._model is None:
                 model = self._load()
                 if isinstance(model, CausalModel):
-                    self._positions = choose_policy(self.settings.ms_poe, model)
-                    self._changes.enter_context(apply_policy(self._positions, model))
+                    self.positions = choose_policy(self.settings.ms_poe, model)
+                    self._changes.enter_context(apply_policy(self.positions, model))
                 self._model = model
             return self._model
 
@@ -137,8 +127,8 @@ class Generator:
         try:
             yield
         finally:
-            if self._positions is not None:
-                self._changes.enter_context(apply_policy(self._positions, model))
+            if self.positions is not None:
+                self._changes.enter_context(apply_policy(self.positions, model))
 
     def close(self) -> None:
         """Undo what was done to the model; the next answer does it again."""
@@ -146,11 +136,6 @@ class Generator:
             self._changes.close()
             if (model := self._model) is not None:
                 self._load, self._model = (lambda: model), None
-
-    @property
-    def positions(self) -> MsPoEPolicy | None:
-        """What is done to the model's positions; None before it is loaded, or far away."""
-        return self._positions
 
     def answer(self, request: AskRequest, retrieval: Retrieval) -> Answer:
         """The whole answer; arguments and errors as in `stream`."""
@@ -282,7 +267,7 @@ class Generator:
     def _free_answer(self, request: AskRequest) -> FreeAnswer:
         model = self.model  # which is loaded before its positions are known
         return FreeAnswer(
-            model, self._positions, self.settings, self._embed, self._scale, self._verifier,
+            model, self.positions, self.settings, self._embed, self._scale, self._verifier,
             self._reader, self._unit(request),
         )  # fmt: skip
 
@@ -322,10 +307,9 @@ def _reader(name: str, quick_start: bool, notify: Notify | None) -> AnyReader:
         required = name == LARGE_ENCODER
         return LargeReader(required=required, quick_start=quick_start, notify=notify)
     if name == PACKAGED_PART:
-        kind = DefaultReader if has_multilingual() else Reader
-        return kind(quick_start=quick_start, notify=notify)
-    if name in PACKAGED_READERS:
-        return SecondReader(name, quick_start=quick_start, notify=notify)
+        return default_reader(quick_start=quick_start, notify=notify)
+    if name == MULTILINGUAL_ENCODER:
+        return SecondReader(quick_start=quick_start, notify=notify)
     return SpanReader(name, notify=notify)
 
 

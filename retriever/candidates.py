@@ -25,7 +25,7 @@ from indexing.cached_property import cached_property
 from indexing.index.dense.faiss_index import search_in_one_thread
 from indexing.index.sample import Sample
 from indexing.index.selection import Selection
-from retriever.diversity import repetition_penalty
+from retriever.diversity import RankedPassages
 from retriever.exact_features import ExactFeatures
 from retriever.features import (
     DOCUMENT_FEATURES,
@@ -75,16 +75,19 @@ def score_candidates(features: Features, ranking: Ranking, *, least: int) -> Rou
         selection = scorer.select(least)
         similar = pool.submit(scorer.similarity, selection)
         adding.result()
-        scorer.measure()
+        if ranking.repetition:
+            _ = scorer.passage_spread  # while similarity is computed
         similarity = similar.result()
     of_documents = scorer.of_documents(selection, similarity)
     exact = scorer.exact.of_passages(selection)
     of_passages = scorer.of_passages(selection, similarity, of_documents, exact)
     total = _total(of_passages)
-    owner = selection.documents[selection.owner]
-    deviation = scorer.passage_spread.deviation if ranking.repetition else None
-    penalty = repetition_penalty(total, owner, weight=ranking.repetition, deviation=deviation)
-    of_passages["repetition"] = penalty
+    of_passages["repetition"] = penalty = np.zeros(len(total), np.float32)
+    if ranking.repetition:
+        ranks = RankedPassages.of(total, selection.owner).merge(())
+        penalty[:] = ranks.penalty(
+            selection.owner, weight=ranking.repetition, deviation=scorer.passage_spread.deviation
+        )
     where, within = selection.documents, selection.passages
     return Scores(
         _scatter(_total(of_documents), where, documents),
@@ -218,10 +221,6 @@ class _CandidateScorer:
         return None if allowed is None else allowed[selection.passages]
 
     # Estimated
-
-    def measure(self) -> None:
-        """All that is estimated, while something else is looked up."""
-        _ = self.passage_spread if self.ranking.repetition else None
 
     @cached_property
     def sample(self) -> tuple[Selection, FloatArray]:

@@ -21,35 +21,6 @@ IntArray = npt.NDArray[np.int64]
 RANKED = 4096  # passages whose ranks are counted; those below lose as much as the last of these
 
 
-def repetition_penalty(
-    scores: FloatArray,
-    owner: npt.NDArray[np.int64],
-    *,
-    weight: float,
-    deviation: np.float32 | None = None,
-) -> FloatArray:
-    """(passages,) what is added to each score: -`weight` * ln(n) for the n-th best of its document.
-
-    The order within a document stays as it is.
-
-    Args:
-        scores: (passages,), -inf for passages that do not count.
-        owner: (passages,) document of each.
-        weight: In standard deviations.
-        deviation: Of the scores; None takes that of the finite ones.
-    """
-    finite = np.isfinite(scores)
-    if not weight or not finite.any():
-        return np.zeros(len(scores), np.float32)
-    ranked = best(scores, RANKED)
-    order = ranked[np.lexsort((-scores[ranked], owner[ranked]))]
-    rank = _places(owner[order])
-    loss = np.full(len(scores), np.log1p(rank.max()))
-    loss[order] = np.log1p(rank)
-    unit = scores[finite].std() if deviation is None else deviation
-    return np.asarray(-weight * unit * loss, np.float32)
-
-
 @dataclass(frozen=True, slots=True)
 class RankedPassages(Share["Ranks"]):
     """The best passages of one part of a corpus, RANKED at most, best first."""
@@ -86,7 +57,10 @@ class Ranks:
     ranks: IntArray  # (p,) from 0
 
     def penalty(self, documents: IntArray, *, weight: float, deviation: np.float32) -> FloatArray:
-        """As `repetition_penalty`, for the passages (p,) of a part, by rows of documents."""
+        """What is added to the scores (passages,) of a part: -`weight` * ln(n), in deviations.
+
+        For the n-th best of its document, whose rows ascend; order within one stays as it is.
+        """
         loss = np.full(len(documents), np.log1p(self.ranks.max(initial=0)))
         at = np.minimum(np.searchsorted(documents, self.documents), len(documents) - 1)
         own = documents[at] == self.documents

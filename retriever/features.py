@@ -20,7 +20,7 @@ from indexing.index.dense.faiss_index import GPU_DEPTH
 from indexing.index.dense.vectors import Vectors
 from indexing.index.snapshot import Snapshot
 from retriever.late_interaction import moving_average, sum_of_best
-from retriever.lexical import Terms, passage_pairs, passage_stems
+from retriever.lexical import Terms
 from retriever.query import Query
 from retriever.rounds.query_words import QueryWords
 from retriever.speaker_mentions import named_speakers
@@ -68,16 +68,10 @@ class SentenceMax:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """(documents,) or (passages,) what a function gives, exactly and for all.
+    """(documents,) or (passages,) what a function gives, exactly and for all."""
 
-    Attributes:
-        compute: The function.
-        standardised: Whether its weight is for standard deviations; False for what is 0 for most,
-            which a deviation of 1 would blow up.
-    """
-
-    compute: Callable[[Features], FloatArray]
-    standardised: bool = True
+    compute: Callable[[Features], FloatArray]  # the function
+    standardised: bool = True  # false for what is 0 for most, which a deviation of 1 would blow up
 
 
 Feature = WholeQuery | SentenceMax | Computed
@@ -218,11 +212,13 @@ class Features:
 
     @cached_property
     def _stems(self) -> FloatArray:
-        return passage_stems(self.words, [self.terms(text) for text in self.texts])
+        index = self.words.passages
+        return np.stack([index.score(self.terms(text).stems) for text in self.texts])
 
     @cached_property
     def _pairs(self) -> FloatArray:
-        return passage_pairs(self.words, [self.terms(text) for text in self.texts])
+        index = self.words.passage_pairs
+        return np.stack([index.score(self.terms(text).pairs) for text in self.texts])
 
 
 def mask_out(scores: FloatArray, mask: Mask | None) -> FloatArray:

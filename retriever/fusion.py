@@ -19,19 +19,11 @@ FloatArray = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Weights of features, by the names that `--explain` shows.
+    """Weights of features, by the names that `--explain` shows."""
 
-    Attributes:
-        documents: Of the features of a document's score.
-        passages: Of the features of a passage's score.
-        repetition: What the n-th passage of one document loses against those of others, in
-            deviations, times ln(n): the first from another document tells more than the next
-            from the same.
-    """
-
-    documents: Mapping[str, float] = field(default_factory=dict)
-    passages: Mapping[str, float] = field(default_factory=dict)
-    repetition: float = 0.0
+    documents: Mapping[str, float] = field(default_factory=dict)  # of a document's score
+    passages: Mapping[str, float] = field(default_factory=dict)  # of a passage's score
+    repetition: float = 0.0  # what the n-th passage of a document loses, in deviations, times ln(n)
 
 
 RANKINGS: dict[str, Ranking] = {

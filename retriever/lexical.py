@@ -5,9 +5,7 @@ Single stems leave out words of questions; pairs keep them, as they belong to se
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +13,6 @@ import numpy.typing as npt
 from indexing.text.language import language_of_question
 from indexing.text.vocabulary import Lexicon
 
-if TYPE_CHECKING:
-    from retriever.rounds.query_words import QueryWords
-
-FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]
 
 
@@ -38,18 +32,3 @@ class Terms:
         plain = lexicon.words_of_asking(language)
         topic = [stem for stem in stems if stem not in plain]
         return cls(np.array(topic or [*stems], np.int64), lexicon.bigrams(found))
-
-
-def passage_stems(words: QueryWords, texts: Sequence[Terms]) -> FloatArray:
-    """BM25 of passages for each text, (q, passages), by stems."""
-    return _rows([words.passages.score(text.stems) for text in texts])
-
-
-def passage_pairs(words: QueryWords, texts: Sequence[Terms]) -> FloatArray:
-    """BM25 of passages for each text, (q, passages), by pairs of stems."""
-    return _rows([words.passage_pairs.score(text.pairs) for text in texts])
-
-
-def _rows(every: Sequence[FloatArray]) -> FloatArray:
-    """(q, n) of arrays (n,), one of which is not copied."""
-    return every[0][None] if len(every) == 1 else np.stack(every)

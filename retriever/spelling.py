@@ -54,18 +54,14 @@ class Correction:
 class _Candidate:
     """A word that may be meant; the least is the best.
 
-    Attributes:
-        edits: From the word that was written.
-        slip: 0 for letters that changed places, 1 for one too many or too few, or two that sound
-            the same, 2 for another one: what slips of the hand do often, and seldom; 4 for more
-            that only sound the same. One more where the first letters differ.
-        passages: How many have it, negative.
-        text: The word.
+    A slip is 0 for letters that changed places, 1 for one too many or too few, or two that sound
+    the same, 2 for another one: what slips of the hand do often, and seldom; 4 for more that only
+    sound the same. One more where the first letters differ.
     """
 
-    edits: int
+    edits: int  # from the word that was written
     slip: int
-    passages: int
+    passages: int  # how many have it, negative
     text: str
 
     @property

@@ -114,16 +114,6 @@ class Citer:
     The evidence is parsed when the first sentence is complete, so that nobody waits for it before
     the first word.
 
-    Args:
-        spans: The evidence in the prompt.
-        embed: Texts to normalised vectors.
-        question: What is answered; without it, answers of a few words are compared alone.
-        verifier: Finds what is said in other words; None for quotes only.
-        reader: Finds the words that answer, for sentences that say the question again with them;
-            None for none.
-        scale: Of the embeddings' cosines.
-        figures: Those that the model was shown, by number.
-
     Attributes:
         citations: By marker, ascending.
         sentences: Those of the answer so far, and what each rests on.
@@ -131,14 +121,14 @@ class Citer:
 
     def __init__(  # noqa: PLR0913 - one keyword option each
         self,
-        spans: Sequence[Span],
-        embed: Embed,
+        spans: Sequence[Span],  # the evidence in the prompt
+        embed: Embed,  # texts to normalised vectors
         *,
-        question: str = "",
-        verifier: AnyVerifier | None = None,
-        reader: AnyReader | None = None,
-        scale: CosineScale = PACKAGED,
-        figures: Sequence[ShownFigure] = (),
+        question: str = "",  # without it, answers of a few words are compared alone
+        verifier: AnyVerifier | None = None,  # finds what is said in other words
+        reader: AnyReader | None = None,  # finds the words with which a question is said again
+        scale: CosineScale = PACKAGED,  # of the embeddings' cosines
+        figures: Sequence[ShownFigure] = (),  # those that the model was shown, by number
     ) -> None:
         self._figures = figures
         self._spans, self._embed, self._question = spans, embed, question

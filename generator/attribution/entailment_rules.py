@@ -43,18 +43,14 @@ _OPPOSITES = """
 class ParsedSentence:
     """A sentence, parsed.
 
-    Attributes:
-        stems: Normalised content words and numbers, in order.
-        facts: Numbers and names, in order: "12.5", "#2" for second, stems for names.
-        norms: All its words and numbers, normalised, in order.
-        denials: Of the first and last "not" of a part, or its like, what it may deny: stems from
-            the comma before it to the end of the part.
+    The first and the last "not" of a part, or its like, may deny what stands from the comma before
+    it to the end of the part.
     """
 
-    stems: tuple[str, ...]
-    facts: tuple[str, ...]
-    norms: tuple[str, ...]
-    denials: tuple[frozenset[str], ...]
+    stems: tuple[str, ...]  # normalised content words and numbers, in order
+    facts: tuple[str, ...]  # numbers and names, in order: "12.5", "#2" for second, stems for names
+    norms: tuple[str, ...]  # all its words and numbers, normalised, in order
+    denials: tuple[frozenset[str], ...]  # stems of what each may deny
 
 
 def parse_sentence(sentence: str, *, ordinary: Container[str] = ()) -> ParsedSentence:
@@ -174,12 +170,9 @@ def order_agreement(claim: ParsedSentence, quote: ParsedSentence) -> float:
 
 def _longest_common(a: Sequence[str], b: Sequence[str]) -> int:
     """Length of the longest common subsequence."""
-    row = [0] * (len(b) + 1)
-    for x in a:
-        before = row[:]
-        for j, y in enumerate(b, start=1):
-            row[j] = before[j - 1] + 1 if x == y else max(before[j], row[j - 1])
-    return row[-1]
+    from rapidfuzz.distance import LCSseq
+
+    return int(LCSseq.similarity(a, b))
 
 
 def _concerns(denial: frozenset[str], claim: ParsedSentence) -> bool:

@@ -49,58 +49,36 @@ class MarginalSettings:
 
 @dataclass(frozen=True, slots=True)
 class DecodingLimits:
-    """How much a model reads and writes.
+    """How much a model reads and writes."""
 
-    Attributes:
-        prompt: Most tokens of a prompt; the model's window may allow fewer.
-        answer: Most tokens of an answer.
-        sampling: How tokens are chosen.
-        marginal: How several passages make one answer.
-        history: Most tokens that earlier turns of a conversation add to a prompt.
-        arrangement: The order of the evidence in one prompt, a key of `ARRANGEMENTS`.
-        documents: Whether one prompt has the best documents whole, as many as fit, instead of the
-            best passages.
-        instruction: What the model is told after the evidence, in one prompt.
-        examples: Worked questions that stand before the question.
-        picture: Gives figures to a model that sees; None for one that does not.
-        stop: Set by another thread, ends the answer early.
-    """
-
-    prompt: int
-    answer: int
-    sampling: Sampling
-    marginal: MarginalSettings = field(default_factory=MarginalSettings)
-    history: int = 1000
-    arrangement: str = "ends"
-    documents: bool = False
-    instruction: Instruction = USUAL
-    examples: tuple[WorkedQuestion, ...] = ()
-    picture: PictureLookup | None = None
-    stop: threading.Event | None = None
+    prompt: int  # most tokens of a prompt; the model's window may allow fewer
+    answer: int  # most tokens of an answer
+    sampling: Sampling  # how tokens are chosen
+    marginal: MarginalSettings = field(default_factory=MarginalSettings)  # for several passages
+    history: int = 1000  # most tokens that earlier turns of a conversation add to a prompt
+    arrangement: str = "ends"  # the order of the evidence in one prompt, a key of `ARRANGEMENTS`
+    documents: bool = False  # whether one prompt has the best documents whole, as many as fit
+    instruction: Instruction = USUAL  # what the model is told after the evidence, in one prompt
+    examples: tuple[WorkedQuestion, ...] = ()  # worked questions that stand before the question
+    picture: PictureLookup | None = None  # gives figures to a model that sees; None: it does not
+    stop: threading.Event | None = None  # set by another thread, ends the answer early
 
 
 @dataclass(frozen=True, slots=True)
 class DecodingRun:
     """A model at work on an answer.
 
-    Attributes:
-        spans: The evidence it was shown.
-        context: The ledger, in the order of the hits.
-        pieces: The answer as it is written; closing it ends the work.
-        responsibility: What each passage gave to what is written so far; None where all of them
-            stood in one prompt.
-        remember: Told the whole answer, keeps the conversation for the next question.
-        figures: What the model was shown of them, by their numbers.
-        refused: Why it was not shown others.
+    What each passage gave to what is written so far is None where all stood in one prompt; told the
+    whole answer, it remembers the conversation for the next question.
     """
 
-    spans: tuple[Span, ...]
-    context: tuple[ContextEntry, ...]
-    pieces: Generator[str]
+    spans: tuple[Span, ...]  # the evidence it was shown
+    context: tuple[ContextEntry, ...]  # the ledger, in the order of the hits
+    pieces: Generator[str]  # the answer as it is written; closing it ends the work
     responsibility: Callable[[], Responsibility | None] = lambda: None
     remember: Callable[[Turn], None] = lambda _: None
-    figures: tuple[ShownFigure, ...] = ()
-    refused: tuple[str, ...] = ()
+    figures: tuple[ShownFigure, ...] = ()  # what the model was shown of them, by their numbers
+    refused: tuple[str, ...] = ()  # why it was not shown others
 
 
 class Decoding(Protocol):
@@ -109,7 +87,12 @@ class Decoding(Protocol):
     def __call__(
         self, model: CausalModel, request: AskRequest, evidence: Evidence, limits: DecodingLimits
     ) -> DecodingRun:
-        """Begin to answer."""
+        """Begin to answer.
+
+        Raises:
+            InvalidRequest: The question alone does not fit.
+            UnsupportedModel: Passages are read apart, and the model does not take positions.
+        """
         ...
 
 

@@ -28,9 +28,6 @@ def concat(
     only the evidence that is new: what the model has read is not read again (`prefix_cache`).
     Where that is not known any more, or the conversation outgrew its budget, its latest turns that
     fit are quoted in a new prompt.
-
-    Raises:
-        InvalidRequest: The question alone does not fit.
     """
     prompt, entries = _prompt(model, request, evidence, limits)
     writing = model.write(

@@ -47,18 +47,14 @@ class Batch:
 
 def prefill(
     model: Any,  # noqa: ANN401 - any transformers model
-    prompts: Sequence[Sequence[int]],
+    prompts: Sequence[Sequence[int]],  # token ids; all equally long where there is a cache
     *,
     cache: Any = None,  # noqa: ANN401
-    mask: torch.Tensor | None = None,
+    mask: torch.Tensor | None = None,  # (k, n) int64, of the cache
 ) -> Batch:
     """Prefill prompts, or what follows on a cache, as one batch padded on the left.
 
-    Args:
-        model: Its `forward` takes position ids.
-        prompts: Token ids of each row; all equally long where there is a cache.
-        cache: What is before them.
-        mask: (k, n) int64, of the cache.
+    The model's `forward` takes position ids.
     """
     import torch
 
@@ -74,23 +70,17 @@ def prefill(
 
 def decode_steps(  # noqa: PLR0913 - a model, its batch, and how to mix it
     model: Any,  # noqa: ANN401
-    batch: Batch,
-    log_prior: torch.Tensor,
+    batch: Batch,  # the prompts; it is used up
+    log_prior: torch.Tensor,  # (k,) float32, log p(z|x)
     *,
     rule: Rule,
-    choose: Callable[[torch.Tensor], int],
+    choose: Callable[[torch.Tensor], int],  # the next token from (V,) log probabilities
     prune: float = 0.0,
 ) -> Iterator[Step]:
     """Decode without end: tokens, each with the responsibility of every row.
 
-    Args:
-        model: As in `prefill`.
-        batch: The prompts; it is used up.
-        log_prior: (k,) float32, log p(z|x).
-        rule: Which of the two.
-        choose: The next token from (V,) log probabilities.
-        prune: Under "sequence", a row whose posterior falls below this is read no further; its
-            weight goes to the others.
+    Under "sequence", a row whose posterior falls below `prune` is read no further; its weight goes
+    to the others.
     """
     import torch
 

@@ -24,11 +24,7 @@ from indexing.text.disfluency import remove_disfluencies
 def quotes(
     model: CausalModel, request: AskRequest, evidence: Evidence, limits: DecodingLimits
 ) -> DecodingRun:
-    """Read the quotes and write the answer; a further question is asked by its standalone form.
-
-    Raises:
-        InvalidRequest: The question alone does not fit.
-    """
+    """Read the quotes and write the answer; a further question is asked by its standalone form."""
     room = prompt_room(model, limits)
     ordered = ARRANGEMENTS[limits.arrangement](evidence.passages)
     passages = [_sentence(span) for span in ordered]

@@ -46,10 +46,6 @@ def rag_token(
     """Every token from all passages, each weighed by its retrieval score throughout.
 
     Of a conversation only the question is read, completed from it.
-
-    Raises:
-        InvalidRequest: The question alone does not fit.
-        UnsupportedModel: The model does not take positions, so rows cannot be padded.
     """
     return _decode(_Work.of(model, request.instructed, evidence, limits, "token"), evidence)
 
@@ -61,10 +57,6 @@ def rag_sequence(
 
     An answer of at most `Marginal.thorough` tokens is chosen among what each passage alone would
     have answered, every one of them under every passage ("thorough decoding", section 2.5).
-
-    Raises:
-        InvalidRequest: The question alone does not fit.
-        UnsupportedModel: The model does not take positions, so rows cannot be padded.
     """
     return _decode(_Work.of(model, request.instructed, evidence, limits, "sequence"), evidence)
 
@@ -127,12 +119,7 @@ class _Work:
     def of(
         cls, model: CausalModel, query: str, evidence: Evidence, limits: DecodingLimits, rule: Rule
     ) -> _Work:
-        """The prompts of the passages.
-
-        Raises:
-            InvalidRequest: The question alone does not fit.
-            UnsupportedModel: The model does not take positions.
-        """
+        """The prompts of the passages."""
         _check(model)
         prompts = list(_fitting(model, query, evidence, limits))
         prior = log_prior([prompt.span for prompt in prompts], limits.marginal)

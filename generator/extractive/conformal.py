@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from datetime import date
 from math import floor
 from pathlib import Path
 
@@ -103,8 +102,3 @@ def load_abstention(folder: Path) -> AbstentionRecord | None:
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def today() -> str:
-    """The day, for a record."""
-    return date.today().isoformat()

@@ -26,29 +26,17 @@ _FORM = 1
 
 @dataclass(frozen=True, slots=True)
 class CalibrationRecord:
-    """The outcome of a calibration.
+    """The outcome of a calibration."""
 
-    Attributes:
-        model: The name that the model was asked for by.
-        revision: What pins its files.
-        method: Settings that helped, or None: leave the model as it is.
-        reason: Why, in a sentence; "" where that was not measured.
-        held_out: Figures on the probes that the choice was not made on, by what they are of.
-        tried: The best settings that were found, whether they helped or not.
-        answer: How the model answers when nobody says; None where that was not measured.
-        answer_reason: Why, in a sentence.
-        answers: The figures, by way to answer.
-    """
-
-    model: str
-    revision: str
-    method: MsPoE | LPES | None = None
-    reason: str = ""
-    held_out: dict[str, Any] = field(default_factory=dict)
-    tried: MsPoE | LPES | None = None
-    answer: Mode | None = None
-    answer_reason: str = ""
-    answers: dict[str, Any] = field(default_factory=dict)
+    model: str  # the name that the model was asked for by
+    revision: str  # what pins its files
+    method: MsPoE | LPES | None = None  # settings that helped, or None: leave the model as it is
+    reason: str = ""  # why, in a sentence; "" where that was not measured
+    held_out: dict[str, Any] = field(default_factory=dict)  # on probes the choice was not made on
+    tried: MsPoE | LPES | None = None  # the best settings that were found, helpful or not
+    answer: Mode | None = None  # how it answers when nobody says; None: not measured
+    answer_reason: str = ""  # why, in a sentence
+    answers: dict[str, Any] = field(default_factory=dict)  # the figures, by way to answer
 
 
 def find_record(model: str, revision: str) -> CalibrationRecord | None:

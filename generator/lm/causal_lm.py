@@ -75,21 +75,14 @@ class CausalModel(LanguageModel):
     @classmethod
     def load(
         cls,
-        name: str = DEFAULT_GENERATOR,
+        name: str = DEFAULT_GENERATOR,  # or a folder, a `.gguf` file, or a hub name
         *,
-        device: str | None = None,
-        dtype: torch.dtype | None = None,
-        notify: Notify | None = None,
-        adapters: Path | None = None,
+        device: str | None = None,  # "cpu", "cuda" or "mps"; None for the best there is
+        dtype: torch.dtype | None = None,  # None: bfloat16 where the device is fast in it
+        notify: Notify | None = None,  # told, in one line, about anything that takes long
+        adapters: Path | None = None,  # a file of low-rank adapters that are merged into it
     ) -> CausalModel:
         """Find the model's files and load them.
-
-        Args:
-            name: A packaged name, a folder, a `.gguf` file, or a hub name.
-            device: "cpu", "cuda" or "mps"; None for the best there is.
-            dtype: None for bfloat16 where the device is fast in it, else float32.
-            notify: Told, in one line, about anything that takes long.
-            adapters: A file of low-rank adapters that are merged into it.
 
         Raises:
             ModelNotFound: No weights by that name.

@@ -42,25 +42,14 @@ def compiled_steps(model: nn.Module, folder: Path | None = None) -> Iterator[Dec
 
 
 def forward(
-    model: Any,  # noqa: ANN401 - any transformers model
-    ids: Tensor,
-    cache: Any,  # noqa: ANN401
+    model: Any,  # noqa: ANN401 - any transformers model, inside `compiled_steps` or not
+    ids: Tensor,  # (B, n) int64
+    cache: Any,  # noqa: ANN401 - keys and values of the tokens before them, or None
     *,
-    mask: Tensor | None = None,
-    last: bool = True,
+    mask: Tensor | None = None,  # (B, all before and n) int64, 0 where a row is padded
+    last: bool = True,  # whether only the scores after the last token are wanted
 ) -> tuple[Tensor, Any]:
-    """Read tokens after those of a cache.
-
-    Args:
-        model: A transformers causal language model, inside `compiled_steps` or not.
-        ids: (B, n) int64.
-        cache: Keys and values of the tokens before them, or None.
-        mask: (B, all before and n) int64, 0 where a row is padded; None without padding.
-        last: Whether only the scores after the last token are wanted.
-
-    Returns:
-        Logits (B, 1 or n, V), and the cache, which has grown.
-    """
+    """Read tokens after those of a cache: logits (B, 1 or n, V), and the cache, which has grown."""
     import torch
 
     decode_step: DecodeStep | None = getattr(model, _MARK, None)

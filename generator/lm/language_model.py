@@ -44,14 +44,9 @@ class LanguageModel(ABC):
         stop: threading.Event | None = None,
         stops: Sequence[str] = (),
     ) -> Writing:
-        """Begin to write what follows a prompt; closing the pieces, or `stop`, ends it.
+        """Begin to write what follows token ids; closing the pieces, or `stop`, ends it.
 
-        Args:
-            prompt: Token ids.
-            max_new_tokens: Most tokens to write.
-            sampling: How tokens are chosen; the likeliest by default.
-            stop: Set by another thread to end the text early.
-            stops: Texts that end it and are not part of it.
+        Texts in `stops` end it, too, and are not part of it. By default tokens are the likeliest.
 
         Raises:
             InvalidRequest: The prompt leaves no room in the window.

@@ -42,14 +42,9 @@ _DIGITS = 4
 
 @dataclass(frozen=True, kw_only=True)
 class LPES:
-    """Applied by `with LPES(...)(model):`, undone on leaving, even by an exception.
+    """Applied by `with LPES(...)(model):`, undone on leaving, even by an exception."""
 
-    Attributes:
-        scales: What each layer of the model divides positions by, the first layer's first; those
-            of layers that do not rotate count for nothing.
-    """
-
-    scales: tuple[float, ...]
+    scales: tuple[float, ...]  # what each layer divides positions by, the first one's first
 
     def __post_init__(self) -> None:
         if not self.scales or not all(0 < scale < math.inf for scale in self.scales):
@@ -96,10 +91,7 @@ class LPES:
         return 1 + len(self.layers(rotary))
 
     def position_scales(self, rotary: RotaryModel, cache: object) -> Tensor | None:
-        """What positions are multiplied by, float32 (layers, 1, 1).
-
-        None where the cache was not filled under these settings.
-        """
+        """As of `PositionMethod`: (layers, 1, 1)."""
         import torch
 
         cached = cached_places(cache)

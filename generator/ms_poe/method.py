@@ -111,12 +111,7 @@ class MsPoE:
         return 2 + 2 * len(self.layers(rotary))
 
     def position_scales(self, rotary: RotaryModel, cache: object) -> Tensor | None:
-        """What a conversation that has begun multiplies its positions by.
-
-        Returns:
-            Float32 (layers, B or 1, K), by layer and group; None where the cache was not filled
-            under these settings.
-        """
+        """As of `PositionMethod`: (layers, B or 1, K)."""
         import torch
 
         cached = cached_places(cache)

@@ -8,15 +8,14 @@ none can pass for a line of the prompt, and none of their text can become a cont
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from generator.answer import CONVERSATION, NOT_SAID, ContextEntry
 from generator.evidence import Evidence, Span
 from generator.prompt.arrangement import ARRANGEMENTS, arrange
 from generator.prompt.chat_template import Chat, Frame
-from generator.prompt.document_cut import best_passage, cut_document
+from generator.prompt.document_cut import best_passage, cut_document, longest_part, word_ends
 from generator.prompt.evidence_block import evidence_block, latest_day
 from generator.prompt.follow_up import PromptState
 from generator.prompt.ledger import Count
@@ -54,14 +53,11 @@ _MOST_NEW = 4  # passages that a further question adds to the evidence
 class Instruction:
     """What a model is told after the evidence.
 
-    Attributes:
-        refusal: Whether it is told what to write where the evidence does not answer.
-        direct: Whether it is told to begin with the answer. The packaged model was taught without;
-            others begin with "According to the evidence" unless they are told.
+    Others than the packaged one begin with "According to the evidence" unless they are told.
     """
 
-    refusal: bool = True
-    direct: bool = False
+    refusal: bool = True  # whether it is told what to write where the evidence does not answer
+    direct: bool = False  # whether it is told to begin with the answer
 
     @property
     def answer(self) -> str:
@@ -129,20 +125,16 @@ def split_prompt(question: str, span: Span | None, *, chat: Chat, room: int) -> 
 def _within(span: Span, room: int, chat: Chat) -> tuple[Span, tuple[int, ...]]:
     """The longest beginning of a span, in whole words, that fits, and its token ids."""
 
-    def part(end: int) -> tuple[Span, tuple[int, ...]]:
-        short = Span(span.document, span.start, end, span.score)
-        return short, chat.content(evidence_block(1, short))
+    def block(one: Span) -> tuple[int, ...]:
+        return chat.content(evidence_block(1, one))
 
-    whole = part(span.end) if span.end - span.start <= 16 * room else None
-    if whole and len(whole[1]) <= room:
-        return whole
-    ends = [span.start + word.end() for word in re.finditer(r"\S+", span.text[: 16 * room])]
-    low, high = 0, len(ends)
-    while low < high:
-        middle = (low + high + 1) // 2
-        fits = len(part(ends[middle - 1])[1]) <= room
-        low, high = (middle, high) if fits else (low, middle - 1)
-    return part(ends[low - 1]) if low else (part(span.start)[0], ())
+    def fits(one: Span) -> bool:
+        return len(block(one)) <= room
+
+    if span.end - span.start <= 16 * room and fits(span):
+        return span, block(span)
+    part = longest_part(span, word_ends(span, 16 * room), fits)
+    return (part, block(part)) if part else (replace(span, end=span.start), ())
 
 
 def question_too_long(tokens: int, room: int) -> InvalidRequest:
@@ -306,7 +298,9 @@ class _PromptDraft:
             if self.fits([*fitting, span], room):
                 fitting.append(span)
         if not fitting and spans:
-            fitting = self._cut(spans[0], room)
+            best = spans[0]
+            part = longest_part(best, word_ends(best), lambda one: self.fits([one], room))
+            fitting = [part] if part else []
         return fitting
 
     def fill_documents(self, evidence: Evidence, room: int) -> list[Span]:
@@ -321,16 +315,6 @@ class _PromptDraft:
                 return [*fitting, part] if part else fitting
             fitting.append(span)
         return fitting
-
-    def _cut(self, span: Span, room: int) -> list[Span]:
-        """The longest beginning of a span, in whole words, that fits; nothing if none does."""
-        ends = [span.start + word.end() for word in re.finditer(r"\S+", span.text)]
-        low, high = 0, len(ends)
-        while low < high:
-            middle = (low + high + 1) // 2
-            part = Span(span.document, span.start, ends[middle - 1], span.score)
-            low, high = (middle, high) if self.fits([part], room) else (low, middle - 1)
-        return [Span(span.document, span.start, ends[low - 1], span.score)] if low else []
 
     def _texts(self, placed: Sequence[Span]) -> list[str]:
         latest = latest_day(placed)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from generator.answer import ContextEntry
 from generator.evidence import Evidence, Span
@@ -43,12 +45,23 @@ def _longest(span: Span, start: int, fits: Fits, most: int) -> Span | None:
     bounds = list(sentences(text, first, end))
     if end < span.end and len(bounds) > 1:
         bounds.pop()  # its end is not in sight
-    low, high = 0, len(bounds)
+    whole = replace(span, start=bounds[0][0]) if bounds else span
+    return longest_part(whole, [end for _, end in bounds], fits)
+
+
+def longest_part(span: Span, ends: Sequence[int], fits: Fits) -> Span | None:
+    """The longest part of a span, from its beginning to one of these ends, that fits, or None."""
+    low, high = 0, len(ends)
     while low < high:
         middle = (low + high + 1) // 2
-        part = Span(span.document, bounds[0][0], bounds[middle - 1][1], span.score)
-        low, high = (middle, high) if fits(part) else (low, middle - 1)
-    return Span(span.document, bounds[0][0], bounds[low - 1][1], span.score) if low else None
+        longer = fits(replace(span, end=ends[middle - 1]))
+        low, high = (middle, high) if longer else (low, middle - 1)
+    return replace(span, end=ends[low - 1]) if low else None
+
+
+def word_ends(span: Span, most: int | None = None) -> list[int]:
+    """Where the words of a span end, of so many characters of it at most."""
+    return [span.start + word.end() for word in re.finditer(r"\S+", span.text[:most])]
 
 
 def _sentence_start(span: Span, at: int) -> int:

@@ -10,22 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 
 from generator.evidence import Sentence
-from generator.reader.default_reader import DefaultReader
 from generator.reader.inputs import LARGE_WEIGHTS
-from generator.reader.reading import AnyReader, Reader, Reading, reader_graph
-from generator.reader.second_reader import best_of, is_english, joint
-from indexing.errors import UnsupportedModel
+from generator.reader.reading import Reading, reader_graph
+from generator.reader.second_reader import FurtherReader, best_of, default_reader, is_english, joint
 from indexing.message import Notify
-from indexing.models.files import (
-    LARGE_ENCODER,
-    content_hash,
-    encoder_weights,
-    has_large,
-    has_multilingual,
-)
+from indexing.models.files import LARGE_ENCODER, encoder_weights, has_large
 
 _BEST = 12  # sentences whose stretches are read again
 _AFTER_ONE, _AFTER_TWO = 2 / 3, 1 / 2  # its share of what is said, after so many other readers
@@ -46,48 +37,23 @@ class LargeReader:
     ) -> None:
         if required and not has_large():
             encoder_weights(LARGE_ENCODER)  # says what to install
-        kind = DefaultReader if has_multilingual() else Reader
-        self.first: AnyReader = kind(quick_start=quick_start, notify=notify)
-        self.large = Reader(
-            LARGE_WEIGHTS, encoder=LARGE_ENCODER, quick_start=quick_start, notify=notify
-        )
-        self._required, self._failure = required, ""
+        self.first = default_reader(quick_start=quick_start, notify=notify)
+        self.large = FurtherReader(
+            LARGE_WEIGHTS, LARGE_ENCODER,
+            required=required, quick_start=quick_start, notify=notify,
+        )  # fmt: skip
 
     def read(self, question: str, sentences: Sequence[Sentence]) -> Reading:
-        """Read sentences of evidence for a question, in any language.
-
-        Raises:
-            MissingDependency: The default encoder is not installed.
-            UnsupportedModel: The files of the larger one, which is required, are damaged.
-        """
+        """The larger model reads what is in English again."""
         first = self.first.read(question, sentences)
         if not sentences or not is_english(question, sentences):
             return first
         said = first.reader or "packaged"
-        second = self._read_again(question, sentences, first)
+        second = self.large.read(question, sentences, best_of(first, _BEST))
         if second is None:
-            return replace(first, reader=f"{said} (without {LARGE_ENCODER}: {self._failure})")
+            return replace(first, reader=f"{said} (without {LARGE_ENCODER}: {self.large.failure})")
         both = joint(first, second, _AFTER_ONE if first.language else _AFTER_TWO)
-        return replace(both, reader=f"{said}, then {self._described}", before=first)
-
-    def _read_again(
-        self, question: str, sentences: Sequence[Sentence], first: Reading
-    ) -> Reading | None:
-        """What the larger model says of the best; None where it cannot be loaded, and need not."""
-        if self._failure:
-            return None
-        try:
-            return self.large.read(question, sentences, only=best_of(first, _BEST))
-        except (OSError, UnsupportedModel) as error:  # no room to unpack it; a damaged file
-            if self._required:
-                raise
-            self._failure = str(error)
-            return None
-
-    @cached_property
-    def _described(self) -> str:
-        revision = encoder_weights(LARGE_ENCODER).revision
-        return f"{LARGE_ENCODER} ({revision}, {content_hash([LARGE_WEIGHTS])})"
+        return replace(both, reader=f"{said}, then {self.large.described}", before=first)
 
 
 def prepare_large_reader(notify: Notify | None = None) -> None:

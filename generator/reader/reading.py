@@ -87,30 +87,29 @@ class AnyReader(Protocol):
     """What reads evidence with a question."""
 
     def read(self, question: str, sentences: Sequence[Sentence]) -> Reading:
-        """What it says of each sentence."""
+        """What it says of each sentence, in any language.
+
+        Raises:
+            MissingDependency: The default encoder is not installed.
+        """
         ...
 
 
 class Reader:
     """The cross-encoder with its tokenizer, loaded at the first question.
 
-    Args:
-        weights: A file of changes to the encoder; None for those that ship for the default one.
-        encoder: The packaged one that was changed.
-        dtype: None for bfloat16 where the CPU is fast in it, else float32; of the largest encoder
-            None is eight bits on a CPU, by its graph, in a third of the time of float32.
-        quick_start: Whether its graph reads, if there can be one (`indexing.models.graphs.graph`).
-        notify: Told before that is exported.
+    By default it computes in bfloat16 where the CPU is fast in it, else in float32; with the
+    largest encoder in eight bits on a CPU, by its graph, in a third of the time of float32.
     """
 
     def __init__(
         self,
-        weights: Path | None = None,
+        weights: Path | None = None,  # changes to the encoder; None for those of the default one
         *,
-        encoder: str = DEFAULT_ENCODER,
+        encoder: str = DEFAULT_ENCODER,  # the packaged one that was changed
         dtype: Any = None,  # noqa: ANN401
-        quick_start: bool = False,
-        notify: Notify | None = None,
+        quick_start: bool = False,  # whether its graph reads, if there can be one
+        notify: Notify | None = None,  # told before that is exported
     ) -> None:
         self._weights, self._encoder, self._dtype = weights or READER_WEIGHTS, encoder, dtype
         self._quick_start, self._notify = quick_start, notify
@@ -234,9 +233,14 @@ def _best_words(outputs: Outputs, row: int, stretch: Stretch) -> Iterator[Words]
     starts, ends = outputs.starts[row], outputs.ends[row]
     for (first, last), offsets in zip(stretch.places, stretch.offsets, strict=True):
         both = starts[first:last, None] + ends[None, first:last]
-        low = np.tril(np.ones_like(both, bool), -1)
-        far = np.triu(np.ones_like(both, bool), _LONGEST_ANSWER)
-        both[low | far] = -np.inf
-        a, b = divmod(int(both.argmax()), both.shape[1])
+        a, b = best_pair(both)
         score = float(both[a, b] - starts[0] - ends[0])
         yield Words(offsets[a][0], offsets[b][1], score)
+
+
+def best_pair(both: NDArray[np.float32]) -> tuple[int, int]:
+    """The first and the last token of the best words, by the logits of each two (n, n)."""
+    ordered = np.triu(np.ones_like(both, bool))
+    allowed = ordered & ~np.triu(ordered, _LONGEST_ANSWER)
+    first, last = divmod(int(np.where(allowed, both, -np.inf).argmax()), len(both))
+    return first, last

@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generator.evidence import Sentence, reading_order, stand_together
-from generator.reader.reading import UNREAD, Reading, Words
+from generator.reader.reading import UNREAD, Reading, Words, best_pair
 from generator.reader.reading_scale import ReadingScale, scale_of_reader
 from indexing.errors import UnsupportedModel
 from indexing.models.part import QUESTION_ANSWERING, NamedPart, Part
 
 _STRETCH = 1_100  # characters, about the 200 tokens that the packaged reader reads at once
-_LONGEST_ANSWER = 30  # tokens
 _AT_ONCE = 8  # stretches
 
 
@@ -113,32 +112,19 @@ class SpanReader(NamedPart):
                 inside = second & (within[:, 0] >= 0) & (within[:, 1] <= len(sentences[i].read))
                 places = np.flatnonzero(inside & (within[:, 1] > within[:, 0]))
                 both = starts[row][places][:, None] + ends[row][places]
-                best = _best_pair(both)
-                found.append(best and _words(sentences[i], within[places], best, none))
+                words = _words(sentences[i], within[places], both, none) if len(places) else None
+                found.append(words)
             yield found
 
 
-Pair = tuple[int, int, float]
-"""The first and the last token of an answer, and its score."""
-
-
-def _best_pair(both: NDArray[np.float32]) -> Pair | None:
-    """The best of all pairs (n, n) of tokens in order, not too far apart; None without tokens."""
-    if not len(both):
-        return None
-    allowed = np.triu(np.ones_like(both, bool)) & ~np.triu(
-        np.ones_like(both, bool), _LONGEST_ANSWER
-    )
-    a, b = divmod(int(np.where(allowed, both, -np.inf).argmax()), len(both))
-    return a, b, float(both[a, b])
-
-
-def _words(sentence: Sentence, offsets: NDArray[Any], pair: Pair, none: float) -> Words:
-    """The words between two tokens, in characters of the document."""
-    first, last, score = pair
+def _words(
+    sentence: Sentence, offsets: NDArray[Any], both: NDArray[np.float32], none: float
+) -> Words:
+    """The best words, in characters of the document; offsets are of the n tokens of `both`."""
+    first, last = best_pair(both)
     spans = [(int(start), int(end)) for start, end in offsets[[first, last]]]
     (start, _), (_, end) = sentence.places(spans)
-    return Words(start, end, score - none)
+    return Words(start, end, float(both[first, last]) - none)
 
 
 def _pieces(sentences: Sequence[Sentence]) -> Iterator[Piece]:

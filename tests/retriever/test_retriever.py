@@ -18,7 +18,7 @@ from indexing.errors import CollectionNotFound, DocumentNotFound, InvalidRequest
 from indexing.filter import Filter
 from indexing.store.store import Store
 from rag_app.corpus.corpus import Corpus
-from retriever.diversity import repetition_penalty
+from retriever.diversity import RankedPassages
 from retriever.features import (
     DOCUMENT_FEATURES,
     PASSAGE_FEATURES,
@@ -307,8 +307,9 @@ def test_a_passage_scores_the_sum_of_its_parts(corpus: Corpus) -> None:
 
 def test_each_further_passage_of_a_document_loses_more() -> None:
     scores = np.array([3.0, 2.0, 1.0, 2.5, -np.inf], np.float32)
-    lost = repetition_penalty(scores, np.array([0, 0, 0, 1, 1]), weight=0.5)
-    deviation = np.std([3.0, 2.0, 1.0, 2.5])
+    documents, deviation = np.array([0, 0, 0, 1, 1]), np.std(scores[:4])
+    ranks = RankedPassages.of(scores, documents).merge(())
+    lost = ranks.penalty(documents, weight=0.5, deviation=deviation)
     assert lost[:4] == pytest.approx([0, *(-0.5 * deviation * np.log([2, 3])), 0], abs=1e-5)
 
 

@@ -76,22 +76,18 @@ LOADED = Shared[Loaded]()
 class ContextualEncoder:
     """The packaged encoder with its adapters merged in, loaded at the first question.
 
-    Args:
-        adapters: By a layer's name, `NAME.a` (r, in) and `NAME.b` (out, r), whose product is added
-            to its weight; and `scale` (), the weight of a cosine. None for those that ship.
-        dtype: None for bfloat16 where the cpu is fast in it, else float32.
-        quick_start: Whether the graph of what ships encodes, if there can be one
-            (`indexing.models.graphs.graph`).
-        notify: Told before that is exported.
+    Those have, by a layer's name, `NAME.a` (r, in) and `NAME.b` (out, r), whose product is added to
+    its weight; and `scale` (), the weight of a cosine. By default it computes in bfloat16 where the
+    CPU is fast in it, else in float32.
     """
 
     def __init__(
         self,
-        adapters: Mapping[str, Tensor] | None = None,
+        adapters: Mapping[str, Tensor] | None = None,  # None for those that ship
         *,
         dtype: Any = None,  # noqa: ANN401
-        quick_start: bool = False,
-        notify: Notify | None = None,
+        quick_start: bool = False,  # whether the graph of what ships encodes, if there can be one
+        notify: Notify | None = None,  # told before that is exported
     ) -> None:
         self._adapters, self._dtype = adapters, dtype
         self._quick_start, self._notify = quick_start and adapters is None, notify

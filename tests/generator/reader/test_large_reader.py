@@ -11,7 +11,7 @@ import pytest
 from generator import parts
 from generator.evidence import Sentence, evidence_sentences
 from generator.parts import Parts, models_digest
-from generator.reader import large_reader
+from generator.reader import large_reader, second_reader
 from generator.reader.inputs import LARGE_WEIGHTS, PACKAGED_READERS
 from generator.reader.large_reader import LargeReader
 from generator.reader.reading import UNREAD, Reading, Words
@@ -69,13 +69,13 @@ def unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def weights(name: str, *, notify: Notify | None = None) -> Weights:
         return Weights(name, tmp_path, "one", "packaged")
 
-    monkeypatch.setattr(large_reader, "encoder_weights", weights)
+    monkeypatch.setattr(second_reader, "encoder_weights", weights)
     monkeypatch.setattr(large_reader, "has_large", lambda: True)
 
 
 def reader(first: Fixed, second: Fixed | Damaged, *, required: bool = True) -> LargeReader:
     found = LargeReader(required=required)
-    found.first, found.large = first, second  # type: ignore[assignment]
+    found.first, found.large.model = first, second  # type: ignore[assignment]
     return found
 
 

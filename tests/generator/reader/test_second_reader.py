@@ -40,7 +40,7 @@ OTHERS = [
 
 @cache
 def reader() -> SecondReader:
-    return SecondReader(MULTILINGUAL_ENCODER)
+    return SecondReader()
 
 
 @cache
@@ -51,7 +51,9 @@ def evidence() -> list[Sentence]:
 @cache
 def readings() -> tuple[Reading, Reading, Reading]:
     """Both readers' own, of everything, and the joint one."""
-    first, second = (each.read(QUESTION, evidence()) for each in (reader().first, reader().second))
+    first, second = (
+        each.read(QUESTION, evidence()) for each in (reader().first, reader().second.model)
+    )
     return first, second, reader().read(QUESTION, evidence())
 
 
@@ -84,7 +86,7 @@ def test_what_both_have_read_is_their_mean_and_the_rest_the_first_readers() -> N
 
 def test_only_the_stretches_asked_for_are_read() -> None:
     last = len(evidence()) - 1
-    some = reader().second.read(QUESTION, evidence(), only=[last])
+    some = reader().second.model.read(QUESTION, evidence(), only=[last])
     whole = readings()[1]
     is_read = np.array([each is not None for each in some.words])
     assert is_read[last]
@@ -115,7 +117,7 @@ def test_what_ships_is_small() -> None:
 
 
 def test_the_graph_says_what_the_model_says() -> None:
-    quick = SecondReader(MULTILINGUAL_ENCODER, quick_start=True).read(QUESTION, evidence())
+    quick = SecondReader(quick_start=True).read(QUESTION, evidence())
     found = readings()[2]
     np.testing.assert_allclose(quick.relevance, found.relevance, atol=0.2)
     np.testing.assert_allclose(quick.spans, found.spans, atol=0.2)
