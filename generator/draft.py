@@ -22,14 +22,7 @@ from generator.request import AskRequest
 class Draft:
     """An answer in the making, and the clock that runs while it is made.
 
-    Args:
-        request: What is answered.
-        mode: How, and why so.
-        search: Seconds that the search took, which count; None where there was none.
-
-    Attributes:
-        configuration: What is on, and why, by part.
-        probability: That the documents answer; None where nothing says so.
+    Seconds that the search took count, too. The configuration says what is on, and why, by part.
     """
 
     def __init__(self, request: AskRequest, mode: AnswerMode, search: float | None) -> None:

@@ -12,11 +12,8 @@ class TextStream:
 
     A character of several tokens is held back until it is whole. So is the beginning of a stop
     text, until it is clear whether it becomes one; a stop text itself is never shown. The pieces
-    joined are the decoded tokens, cut at the first stop text.
-
-    Args:
-        decode: Token ids to text, special tokens left out, nothing tidied up.
-        stops: Texts at which the answer is over.
+    joined are the decoded tokens, cut at the first stop text. To decode is to leave special tokens
+    out, and to tidy up nothing.
     """
 
     def __init__(

@@ -34,22 +34,15 @@ def words_of(texts: Iterable[str]) -> set[str]:
 
 
 class WordConstraint:
-    """Which tokens may follow in one answer.
-
-    Args:
-        words: The words that may be written beside those of `JOINING`, in lower case.
-        piece: A token's text.
-        eos_token_ids: Tokens that end an answer, allowed where no word is unfinished.
-        whole: An answer that may always be written.
-    """
+    """Which tokens may follow in one answer."""
 
     def __init__(
         self,
-        words: Iterable[str],
-        piece: Callable[[int], str],
-        eos_token_ids: Collection[int],
+        words: Iterable[str],  # that may be written beside those of `JOINING`, in lower case
+        piece: Callable[[int], str],  # a token's text
+        eos_token_ids: Collection[int],  # that end an answer, where no word is unfinished
         *,
-        whole: str = "",
+        whole: str = "",  # an answer that may always be written
     ) -> None:
         self._words = JOINING | set(words)
         self._prefixes = {word[:end] for word in self._words for end in range(1, len(word) + 1)}

@@ -75,11 +75,8 @@ class Logits:
 class CrossEncoder(nn.Module):
     """A packaged encoder with heads, which are random until weights are loaded.
 
-    Args:
-        encoder: Its name; one with the layers of BERT, or of MPNet, which has no token types: those
-            are learnt, and added to the embeddings.
-        dropout: Of the hidden states, in training.
-        attention: By transformers' name of it; MPNet's is always "eager".
+    It has the layers of BERT, or of MPNet, whose attention is always "eager", and which has no
+    token types: those are learnt, and added to the embeddings. Dropout is of hidden states.
 
     Raises:
         MissingDependency: The encoder is not installed.

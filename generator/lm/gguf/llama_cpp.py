@@ -25,12 +25,9 @@ WINDOW = 8192
 
 
 class LlamaCppModel(LanguageModel):
-    """A model in llama.cpp: token ids in, text out.
+    """A model in llama.cpp, by the path of a `.gguf` file: token ids in, text out.
 
-    Args:
-        name: The path of a `.gguf` file.
-        window: Most tokens of a prompt and its answer; the model may allow fewer.
-        notify: Told, in one line, about anything that takes long.
+    A prompt and its answer have at most so many tokens; the model may allow fewer.
 
     Raises:
         ModelNotFound: There is no such file.

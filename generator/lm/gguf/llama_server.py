@@ -40,11 +40,9 @@ def is_installed() -> bool:
 
 
 class LlamaServer:
-    """A GGUF file in llama.cpp.
+    """A GGUF file in llama.cpp, quantized as it is; it is mapped into memory, not copied.
 
-    Args:
-        file: The file, quantized as it is; it is mapped into memory, not copied.
-        window: Most tokens of a prompt and its answer; the model may allow fewer.
+    A prompt and its answer have at most so many tokens; the model may allow fewer.
 
     Raises:
         MissingDependency: llama.cpp is not installed.
