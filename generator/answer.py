@@ -260,15 +260,10 @@ class TokenShares:
 
 @dataclass(frozen=True, slots=True)
 class Responsibility:
-    """What each passage gave to an answer that was decoded over several.
+    """What each passage gave to an answer that was decoded over several."""
 
-    Attributes:
-        passages: In the order of the retriever.
-        tokens: The answer, token by token; shares in the order of `passages`.
-    """
-
-    passages: tuple[ShownPassage, ...]
-    tokens: tuple[TokenShares, ...]
+    passages: tuple[ShownPassage, ...]  # in the order of the retriever
+    tokens: tuple[TokenShares, ...]  # the answer, token by token; shares in the order of `passages`
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,19 +19,12 @@ _MOST_TRIED = 500  # tokens, before an answer that can go on with no allowed one
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How the next token is chosen; the default always takes the likeliest.
+    """How the next token is chosen; the default always takes the likeliest."""
 
-    Attributes:
-        temperature: 0 for the likeliest token; higher is more varied.
-        top_p: Samples among the likeliest tokens that hold this share of the probability.
-        seed: Equal seeds give equal answers on one machine.
-        no_repeat: No run of so many tokens is written twice in one answer; 0 allows it.
-    """
-
-    temperature: float = 0.0
-    top_p: float = 1.0
-    seed: int = 0
-    no_repeat: int = 0
+    temperature: float = 0.0  # 0 for the likeliest token; higher is more varied
+    top_p: float = 1.0  # samples among the likeliest tokens that hold this share of the probability
+    seed: int = 0  # equal seeds give equal answers on one machine
+    no_repeat: int = 0  # no run of so many tokens is written twice in one answer; 0 allows it
 
     def __post_init__(self) -> None:
         if self.no_repeat < 0 or self.no_repeat == 1:
