@@ -98,7 +98,7 @@ cope: $(VENV)/installed ## CoPE's own tasks, three kinds of positions, into buil
 
 .PHONY: test
 test: check ## everything that must hold: format, lint, types, import rules, help pages, tests
-	OMP_NUM_THREADS=1 $(RUN) pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder $(TESTS)
+	OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(RUN) pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder $(TESTS)
 
 .PHONY: test-slow
 test-slow: $(VENV)/installed-dev ## the tests that take minutes

@@ -13,6 +13,7 @@ import signal
 import sys
 import time
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -30,6 +31,13 @@ from rag_app.corpus.corpus import Corpus
 
 Json = dict[str, Any]
 Key = tuple[str, tuple[str, ...]]  # a question and the ids of its documents
+MODULES = (  # what the batch imports beside the encoder, once for all processes
+    "generator.extractive.context.contextual_model",
+    "generator.generator",
+    "generator.reader.cross_encoder",
+    "rag_app.corpus.question_answering",
+    "rag_app.requests.router",
+)
 RUNS = 4  # kills are spread over half as many runs
 
 
@@ -184,6 +192,8 @@ def command(
     torch.set_num_threads(1)  # threads do not survive a fork
     with TemporaryDirectory() as name:
         encoder = Encoder()
+        for module in MODULES:
+            import_module(module)
         if folder is None:
             folder = Path(name) / "corpus"
             with Corpus(folder, encoder=encoder) as corpus:

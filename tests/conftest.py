@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 from collections.abc import Callable, Generator, Hashable, Iterator
-from functools import partial
+from copy import copy
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -19,16 +21,24 @@ from generator.lm.causal_lm import CausalModel
 from generator.reader import reading
 from indexing.encoder.encoder import Encoder
 from indexing.encoder.settings import EncoderSettings
+from indexing.files import FileReader
 from indexing.models.files import Weights, encoder_weights, generator_weights
 from indexing.models.runtime import share_memory
 from indexing.models.shared import Shared
 from rag_app.corpus.corpus import Corpus
+from rag_app.corpus.ingestion import Ingestion
+from rag_app.corpus.models import Models, settings_of
 from tests.waiting import LONGEST, limited
+
+if TYPE_CHECKING:
+    from rag_app.corpus.models import AnyEncoder
 
 # Where tests run in the background, Ctrl-C is ignored, by them and all that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SAMPLES = Path(__file__).resolve().parents[1] / "data" / "samples"
+LOAD_ENCODER = Models._load  # what `default_encoder_once` and `files_read_in_one_process` replace
+OWN_READER = Ingestion.reader
 SERVING = Path(__file__).resolve().parent / "rag_app" / "chat"
 
 share_memory()  # or each of the threads that tests start would keep what it needed once
@@ -41,6 +51,17 @@ def pytest_configure() -> None:
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage while everything is imported, and never again in what is."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -70,6 +91,36 @@ def loaded_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for shared in every:
             patch.setattr(shared, "of", partial(keep, shared))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def default_encoder_once() -> Iterator[None]:
+    """Corpora that are given no encoder share the weights of one; loading them takes longest."""
+    default = cache(Encoder)
+
+    def load(models: Models, settings: EncoderSettings) -> AnyEncoder:
+        if settings.model == EncoderSettings().model:
+            of_all = default()
+            if settings in (EncoderSettings(), settings_of(of_all.fingerprint)):
+                return copy(of_all)
+        return LOAD_ENCODER(models, settings)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Models, "_load", load)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def files_read_in_one_process() -> Iterator[None]:
+    """Corpora of the same limits share the process that reads files, which starts slowly."""
+    shared = cache(FileReader)
+
+    def reader(ingestion: Ingestion) -> FileReader:
+        return shared(ingestion.limits, ingestion.ocr)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Ingestion, "reader", property(reader))
         yield
 
 

@@ -13,6 +13,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from rag_app.corpus.models import Models
+from tests.conftest import LOAD_ENCODER
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "python.md"
 README = ROOT / "README.md"
@@ -51,6 +54,7 @@ def samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RAG_APP_CORPUS", raising=False)
     monkeypatch.setattr("indexing.encoder.encoder.best_dtype", lambda _: torch.float32)
+    monkeypatch.setattr(Models, "_load", LOAD_ENCODER)
 
 
 @pytest.mark.usefixtures("samples")

@@ -80,6 +80,14 @@ def write_slowly(slow: Path) -> None:
     Generator.stream = stream  # type: ignore[assignment, method-assign]
 
 
+def without_the_larger_reader() -> None:
+    """Answers are those of the readers that every development environment has."""
+    from generator import parts
+    from rag_app.corpus import models
+
+    parts.has_large = models.has_large = lambda: False  # type: ignore[attr-defined]
+
+
 def serve(job: dict[str, Any]) -> None:
     """Become `rag-app` with these words, as if it had been started by itself."""
     gc.unfreeze()
@@ -107,6 +115,7 @@ def main() -> None:
     share_memory()
     for name in MODULES:
         importlib.import_module(name)
+    without_the_larger_reader()
     assert threading.active_count() == 1, threading.enumerate()
     gc.freeze()  # so that forks share the memory of what is imported
     print("ready", flush=True)

@@ -13,6 +13,8 @@ from indexing.encoder.encoder import Encoder
 from indexing.encoder.settings import EncoderSettings
 from indexing.errors import EncoderMismatch
 from rag_app.corpus.corpus import Corpus
+from rag_app.corpus.ingestion import Ingestion
+from tests.conftest import OWN_READER
 
 
 @pytest.fixture(scope="module")
@@ -21,8 +23,9 @@ def narrow() -> Encoder:
 
 
 def test_what_reads_files_ends_with_a_corpus_that_nobody_closed(
-    tmp_path: Path, encoder: Encoder
+    tmp_path: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(Ingestion, "reader", OWN_READER)
     (tmp_path / "a.txt").write_text("A probe fell.")
     corpus = Corpus(tmp_path / "corpus", encoder=encoder)
     corpus.add([tmp_path / "a.txt"])

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from rag_app.corpus.corpus import Corpus
 from tests.rag_app.chat.browser_context import new_context
-from tests.rag_app.chat.every_width import WIDTHS, dress, violations
+from tests.rag_app.chat.every_width import WIDTHS, dress, themes, violations
 from tests.rag_app.chat.served_corpus import Served
 from tests.waiting import PATIENCE
 
@@ -137,13 +137,13 @@ def test_a_citation_opens_its_page_with_the_lines_marked_at_every_width(
         expect(shown.locator("[data-page='2'] .box").first).to_be_visible()
         page.wait_for_function(IN_SIGHT)
         expect(shown.locator("[data-unplaced]")).to_be_hidden()
-        for dark in (False, True):
+        for dark in themes(width):
             dress(page, dark=dark)
             assert violations(page, "#document", colours=dark) == [], (width, dark)
         shown.get_by_role("button", name="Text").click()
         expect(shown.locator("mark").first).to_contain_text(QUOTE)
         expect(shown.locator("mark").first).to_be_in_viewport()
-        assert violations(page, "#document") == []
+        assert not themes(width) or violations(page, "#document") == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         page.keyboard.press("Escape")
         expect(page.locator("#document")).to_be_hidden()
