@@ -9,12 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from indexing.error_log import unexpected
-from indexing.errors import (
-    DocumentNotFound,
-    InputError,
-    InvalidRequest,
-    RagAppError,
-)
+from indexing.errors import DocumentNotFound, InputError, InvalidRequest, RagAppError
 from rag_app.batch.options import BatchOptions
 from rag_app.batch.questions import Question
 from rag_app.batch.scope import CurrentDocuments

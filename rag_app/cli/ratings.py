@@ -15,12 +15,7 @@ from rag_app.output_file import writable
 @click.command()
 @with_corpus
 @click.option("--login", metavar="NAME", help="Only what this person rated.  [default: everybody]")
-@click.option(
-    "--out",
-    "file",
-    type=AnyFile,
-    help="Write into this file.  [default: print]",
-)
+@click.option("--out", "file", type=AnyFile, help="Write into this file.  [default: print]")
 def ratings(folder: Path, login: str | None, file: Path | None) -> None:
     """Write the answers that were rated on the page as a question file, JSON lines.
 

@@ -99,9 +99,7 @@ class ChatRagApp(BaseChatModel):
         return list(self._load(self.model).chat.content(text))
 
     def get_num_tokens_from_messages(
-        self,
-        messages: list[BaseMessage],
-        tools: Sequence[Any] | None = None,
+        self, messages: list[BaseMessage], tools: Sequence[Any] | None = None
     ) -> int:
         """Tokens of a conversation with its template, as they count against the model's window."""
         return len(self._load(self.model).chat.conversation(_to_messages(messages)).ids)

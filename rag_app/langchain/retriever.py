@@ -82,11 +82,7 @@ class RagAppRetriever(BaseRetriever):
     ) -> list[Document]:
         """The same in a thread."""
         return await run_in_executor(
-            None,
-            self._get_relevant_documents,
-            query,
-            run_manager=run_manager.get_sync(),
-            **options,
+            None, self._get_relevant_documents, query, run_manager=run_manager.get_sync(), **options
         )
 
 

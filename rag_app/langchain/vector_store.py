@@ -197,11 +197,7 @@ class RagAppVectorStore(VectorStore):
         return [one for one, _ in nearest]
 
     def similarity_search_with_score_by_vector(
-        self,
-        embedding: list[float],
-        k: int = 4,
-        *,
-        filter: Condition | None = None,
+        self, embedding: list[float], k: int = 4, *, filter: Condition | None = None
     ) -> list[tuple[Document, float]]:
         """The k documents nearest to a vector, each with its cosine."""
         return [(one, score) for one, score, _ in self._nearest(embedding, k, filter)]

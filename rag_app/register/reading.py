@@ -42,10 +42,7 @@ class RegisterLimits:
 
 
 def register_of(
-    store: StoreView,
-    limits: RegisterLimits,
-    *,
-    progress: Callable[[int, int], None] | None = None,
+    store: StoreView, limits: RegisterLimits, *, progress: Callable[[int, int], None] | None = None
 ) -> Register:
     """The register; what became of a matter is read from all documents of the store.
 

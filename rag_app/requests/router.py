@@ -32,11 +32,7 @@ from rag_app.requests.listing import Line, events
 from rag_app.requests.naming.catalogue import Catalogue, Mention
 from rag_app.requests.naming.stored_catalogue import StoredCatalogue
 from rag_app.requests.naming.subject import subject_of, tidy
-from rag_app.requests.occasions import (
-    count_in_words,
-    limited,
-    occasion_mentions,
-)
+from rag_app.requests.occasions import count_in_words, limited, occasion_mentions
 from rag_app.requests.summary import MOST_DOCUMENTS
 from rag_app.requests.target import Target, Words, pattern
 from rag_app.requests.wording import GERMAN

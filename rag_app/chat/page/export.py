@@ -13,13 +13,7 @@ from rag_app.chat.language.current import count, day, gettext, ngettext, percent
 from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.page.quote_context import citation_place
 from rag_app.markdown_text import escaped, first_escaped, plain
-from rag_app.short_answer import (
-    AnswerLine,
-    Emphasis,
-    answer_lines,
-    at_markers,
-    quote_emphasis,
-)
+from rag_app.short_answer import AnswerLine, Emphasis, answer_lines, at_markers, quote_emphasis
 
 if TYPE_CHECKING:
     from generator.answer import Answer, Citation, ContextEntry

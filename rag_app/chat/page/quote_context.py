@@ -161,12 +161,7 @@ def quote_pieces(
 
 
 def span_context(
-    document: Document,
-    start: int,
-    end: int,
-    *,
-    margin: int = MARGIN,
-    speaker: str | None = None,
+    document: Document, start: int, end: int, *, margin: int = MARGIN, speaker: str | None = None
 ) -> QuoteContext:
     """Any span of a document; its location is that of the first character.
 

@@ -101,9 +101,7 @@ class TalkHandlers:
             self._history(browser, before, busy=job is not None),
             view.live(job.exchange, len(before.exchanges)) if job else "",
             view.sources(
-                self._seen(browser),
-                before,
-                asking=job is not None and job.number is None,
+                self._seen(browser), before, asking=job is not None and job.number is None
             ),
             view.conversations(self.app.conversations.all(browser["key"]), conversation.id),
             {**browser, "chat": conversation.id},
@@ -122,12 +120,7 @@ class TalkHandlers:
         )
 
     def ask(
-        self,
-        question: str,
-        mode: str,
-        browser: Browser,
-        editing: int | None,
-        request: gr.Request,
+        self, question: str, mode: str, browser: Browser, editing: int | None, request: gr.Request
     ) -> Updates:
         """Ask what is in the box, or ask it in the place of an earlier question."""
         if not question.strip():

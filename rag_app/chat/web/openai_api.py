@@ -275,11 +275,7 @@ class _Reply:
         messages = sum(count_words(each.text) for each in self._body.messages)
         read = messages + sum(entry.kept for entry in answer.context)
         written = count_words(answer.text)
-        return {
-            "prompt_tokens": read,
-            "completion_tokens": written,
-            "total_tokens": read + written,
-        }
+        return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
 
 
 def _extra_fields(answer: Answer) -> Json:

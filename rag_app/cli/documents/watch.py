@@ -79,11 +79,7 @@ def watch(
     from rag_app.corpus.watching.folder_watch import FolderWatch
 
     with open_corpus(
-        folder,
-        encoder=encoder,
-        limits=limits,
-        ocr=ocr,
-        synchronous=synchronous,
+        folder, encoder=encoder, limits=limits, ocr=ocr, synchronous=synchronous
     ) as corpus:
         folder_watch = FolderWatch(
             corpus, folders, collection=collection, settle=settle, poll=poll, tell=tell

@@ -72,13 +72,7 @@ def cluster(context: click.Context, folder: Path, as_json: bool) -> None:
 @with_corpus
 @with_json
 def init(
-    shards: int,
-    ray: str,
-    replicas: int,
-    name: str,
-    gpus: float,
-    folder: Path,
-    as_json: bool,
+    shards: int, ray: str, replicas: int, name: str, gpus: float, folder: Path, as_json: bool
 ) -> None:
     """Divide a corpus into N shards, or into another number of them.
 

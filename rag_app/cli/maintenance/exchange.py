@@ -35,19 +35,11 @@ def export(file: Path, folder: Path, as_json: bool) -> None:
 @with_corpus
 @with_encoder
 @with_json
-def import_(
-    file: Path,
-    folder: Path,
-    encoder: EncoderSettings | None,
-    as_json: bool,
-) -> None:
+def import_(file: Path, folder: Path, encoder: EncoderSettings | None, as_json: bool) -> None:
     """Add the documents of an export, of this or another version; those known are left out."""
     from rag_app.progress import steps
 
-    with (
-        open_corpus(folder, encoder=encoder) as corpus,
-        steps("Importing") as progress,
-    ):
+    with open_corpus(folder, encoder=encoder) as corpus, steps("Importing") as progress:
         done = corpus.import_archive(file, progress=progress)
     counts = f"{count_noun(len(done.added), 'document')} added, {done.known:,} known"
     line = f"{counts}, {done.encoded:,} encoded again" if done.encoded else counts

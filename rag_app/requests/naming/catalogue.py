@@ -364,9 +364,7 @@ def _bare(text: str) -> str:
     return re.sub(rf"^{_DETERMINER}", "", text, flags=re.IGNORECASE)
 
 
-def names_of(
-    entry: DocumentEntry | NamedDocument,
-) -> Iterator[tuple[str, tuple[str, ...], bool]]:
+def names_of(entry: DocumentEntry | NamedDocument) -> Iterator[tuple[str, tuple[str, ...], bool]]:
     """(id, words, whether they are an id or a file's name) of each name of a document."""
     if ID.fullmatch(entry.id):
         yield entry.id, (entry.id,), True

@@ -24,11 +24,7 @@ if TYPE_CHECKING:
     from generator.register.entry import Register
     from rag_app.chat.application import Application
 
-KINDS = {
-    "decision": N_("Decisions"),
-    "action": N_("Actions"),
-    "question": N_("Open questions"),
-}
+KINDS = {"decision": N_("Decisions"), "action": N_("Actions"), "question": N_("Open questions")}
 STATES = {
     "open": N_("Still open"),
     "confirmed": N_("Confirmed"),
