@@ -24,10 +24,7 @@ def writable(place: Path, remedy: str, *, kind: type[RagAppError] = InputError) 
 def refuse_foreign(path: Path, ours: Callable[[bytes], bool], *, what: str) -> None:
     """Refuse a place that cannot be written to, or that holds what this program did not write.
 
-    Args:
-        path: The file to be written.
-        ours: Whether these bytes are a file of that kind, which may be replaced.
-        what: The kind, such as "report".
+    A file that is `ours`, by its bytes, may be replaced; `what` is its kind, such as "report".
 
     Raises:
         InputError: There is no such folder, or it or the file cannot be written to.

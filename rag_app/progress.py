@@ -18,11 +18,9 @@ WINDOW = 3600.0  # seconds of progress from which the time left is estimated
 
 @contextmanager
 def bar(doing: str, *, percent: bool = False) -> Iterator[Advance]:
-    """A bar; yields what to call with its progress.
+    """A bar behind what is done; yields what to call with its progress.
 
-    Args:
-        doing: What is done, before the bar.
-        percent: Whether it shows a percentage instead of "3/10".
+    It shows "3/10", or a percentage.
     """
     from rich.console import Console
     from rich.progress import (
@@ -63,10 +61,7 @@ def steps(doing: str) -> Iterator[Callable[[int, int], None]]:
 def track(items: Sequence[Item], *, doing: str, then: str = "") -> Iterator[Iterator[Item]]:
     """The same items, with a bar that counts them as they are taken.
 
-    Args:
-        items: What to count.
-        doing: What is done with them, before the bar.
-        then: A note after the last was taken, for work that follows.
+    After the last was taken it has the note `then`, for work that follows.
     """
     with bar(doing) as advance:
 

@@ -8,11 +8,7 @@ MARGIN = 260  # characters of context on each side
 def surroundings(text: str, start: int, end: int, margin: int = MARGIN) -> tuple[int, int]:
     """The first character and one past the last of a span with what stands around it.
 
-    Args:
-        text: Of the document.
-        start: First character of the span.
-        end: One past the last.
-        margin: Characters at most on each side; cut between words.
+    On each side are at most `margin` characters, cut between words.
     """
     first, last = max(start - margin, 0), min(end + margin, len(text))
     if first:

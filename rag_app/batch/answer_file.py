@@ -93,11 +93,9 @@ class AnswerLine:
 
 
 class AnswerFile:
-    """A file of answers, open for one run at a time.
+    """A file of answers, open for one run at a time; it is made when it does not exist.
 
-    Args:
-        path: The file; it is made when it does not exist.
-        order: The keys of all questions, in the order of their answers.
+    Answers are kept in the order of the keys of all questions.
 
     Attributes:
         lines: The newest answer to each question, by key.

@@ -31,15 +31,10 @@ class QuestionError:
 
 @dataclass(frozen=True, slots=True)
 class QuestionResult:
-    """A question with its answer or its error, never both.
+    """A question with its answer and what it may rest on, or its error.
 
-    Attributes:
-        question: The question.
-        scope: The documents that it was limited to; none for all.
-        documents: Fingerprint of their content.
-        answer: The answer.
-        error: Why there is none.
-        evidence: What it may rest on.
+    `scope` has the documents that it was limited to, none for all, and `documents` the fingerprint
+    of their content.
     """
 
     question: Question
@@ -59,11 +54,8 @@ def ask_all(
 ) -> Iterator[QuestionResult]:
     """Ask questions; yields results as they are ready, which is in order with one worker.
 
-    Args:
-        documents: The documents to ask.
-        questions: Taken one by one, a little ahead of the asking.
-        options: How to ask.
-        stop: Called after each result; once it returns True, no further question is started.
+    Questions are taken a little ahead of the asking, and no further one once `stop` returns True,
+    which is called after each result.
 
     Raises:
         CorpusError: There is no corpus, or it cannot be used; nor can any other question be asked.

@@ -15,11 +15,7 @@ _SHOW_CURSOR = "\x1b[?25h"  # which a progress bar has hidden
 
 
 class StopRequest:
-    """Whether to stop; called between questions.
-
-    Attributes:
-        signal: The signal that arrived; None before.
-    """
+    """Whether to stop; called between questions. It holds the signal that arrived."""
 
     def __init__(self) -> None:
         self.signal: int | None = None

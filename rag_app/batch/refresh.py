@@ -105,13 +105,7 @@ def with_surroundings(values: Json, documents: Mapping[str, Document]) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class Refresh:
-    """What looks answers up again.
-
-    Attributes:
-        corpus: Where the documents are.
-        current: The documents as they are now.
-        fields: Of every request.
-    """
+    """What looks answers up again, among the documents as they are now."""
 
     corpus: Corpus
     current: Documents

@@ -43,12 +43,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The answers to questions about the same documents.
-
-    Attributes:
-        title: Their names.
-        answers: Lines of the file, each with its `number` on the page.
-    """
+    """The answers to questions about the same documents, each with its `number` on the page."""
 
     title: str
     answers: tuple[Json, ...]
@@ -96,11 +91,7 @@ def write(path: Path, answers: Sequence[Json]) -> None:
 
 
 def refuse(path: Path, *others: Path) -> None:
-    """Refuse a place for the page before any question is asked.
-
-    Args:
-        path: Where the page shall lie.
-        others: Files that the batch reads or writes besides.
+    """Refuse a place for the page, before any question, that is none or of another file in use.
 
     Raises:
         InputError: It cannot be written.

@@ -103,14 +103,8 @@ def run(  # noqa: PLR0913 - four of them optional, by keyword
 ) -> Summary:
     """Ask every question that has no answer in the file yet, and save each answer at once.
 
-    Args:
-        corpus: The documents.
-        questions: Each with a key of its own.
-        out: The file of answers.
-        options: How to ask.
-        progress: Called after each question.
-        notify: Called with a sentence about the answers in the file.
-        stop: Whether to start no further question; those in progress are finished and saved.
+    Once `stop` returns True no further question is started; those in progress are finished and
+    saved. `notify` is called with a sentence about the answers in the file.
 
     Raises:
         InvalidRequest: The file holds answers made with something else, and `changed` is "stop";
@@ -188,12 +182,7 @@ def _overtaken(
 ) -> dict[Key, Json]:
     """What a refresh asks again, with the former answers; the lines of others note that they hold.
 
-    Args:
-        questions: All of them.
-        file: Their answers.
-        documents: Those that are asked.
-        options: How they are asked.
-        step: Called with answers looked up, and how many there are; whether to stop.
+    `step` is called with answers looked up, and how many there are; it says whether to stop.
     """
     before: dict[Key, Json] = {}
     lines = [(one, file.lines[one.key]) for one in questions if one.key in file.lines]

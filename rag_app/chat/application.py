@@ -41,21 +41,6 @@ class Application:
         people: Everybody who may log in; nobody where that is not needed.
         max_recording: Bytes of an uploaded recording, at most.
         measurements: Builds the view that measures, for engineers; None where there is none.
-
-    Attributes:
-        questions: The queue in front of the model.
-        conversations: Stored conversations.
-        jobs: Answers in progress.
-        tellings: What is new for standing questions.
-        uploads: Uploaded files.
-        ingest_queue: Uploaded files on their way into the corpus.
-        document_list: The documents that the page lists.
-        collection_list: The collections that the page lists.
-        removal_notices: Whom it concerns that a document is removed.
-        viewer: Opens documents.
-        suggestions: What is shown of documents before the first question.
-        models: Which language model writes.
-        readiness: Whether models are loaded.
     """
 
     def __init__(  # noqa: PLR0913 - options, by keyword only

@@ -15,10 +15,7 @@ if TYPE_CHECKING:
 def mark(app: Application, chats: str, person: str | None = None) -> str:
     """A mark that differs from an earlier one if what a person sees has changed since.
 
-    Args:
-        app: The application.
-        chats: The name of the folder with their conversations (`ConversationStore.name`).
-        person: A login name; None where nobody logs in.
+    `chats` names the folder with their conversations (`ConversationStore.name`).
     """
     revision = ""
     with suppress(RagAppError):  # documents that cannot be read, which whoever asks is told

@@ -34,12 +34,8 @@ TITLE = 60  # characters of the first question shown in the list of conversation
 class PositionVariant:
     """An answer to the same question with its evidence in another order.
 
-    Attributes:
-        order: Order of the evidence.
-        positions: State of Ms-PoE; "" if it is that of the answer.
-        text: The text of this answer.
-        agreement: Agreement with the answer, 0 to 1.
-        changed: Whether it counts as another answer.
+    `positions` is the state of Ms-PoE, "" if it is that of the answer; `agreement` with the answer
+    is 0 to 1.
     """
 
     order: str
@@ -51,13 +47,7 @@ class PositionVariant:
 
 @dataclass(frozen=True, slots=True)
 class PositionCheckRecord:
-    """Whether an answer depends on the position of its evidence.
-
-    Attributes:
-        tried: The variants.
-        agreement: Their mean agreement.
-        left_out: Variants that could not be asked, and why.
-    """
+    """Whether an answer depends on the position of its evidence, by the mean of its variants."""
 
     tried: tuple[PositionVariant, ...]
     agreement: float

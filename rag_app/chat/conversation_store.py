@@ -45,11 +45,7 @@ def login_key(user: str) -> str:
 
 
 class ConversationStore:
-    """The conversations of everybody.
-
-    Args:
-        folder: Created with the first conversation.
-    """
+    """The conversations of everybody, in a folder that is created with the first."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -76,12 +72,7 @@ class ConversationStore:
                 yield conversation
 
     def save(self, key: str, conversation: Conversation, *, in_place: bool = False) -> None:
-        """Write a conversation atomically.
-
-        Args:
-            key: Whose it is.
-            conversation: What to write.
-            in_place: Whether it keeps its place in the list, instead of becoming the latest.
+        """Write a conversation atomically: as the latest of the list, or in its place there.
 
         Raises:
             CorpusError: The folder cannot be written to.

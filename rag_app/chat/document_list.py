@@ -24,24 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ListedDocument:
-    """A document of the list.
-
-    Attributes:
-        entry: Its name, place and size, with its collections that the person may read.
-        removable: Whether the person may remove it.
-    """
+    """A document with its collections that a person may read, and whether they may remove it."""
 
     entry: DocumentEntry
     removable: bool
 
 
 class DocumentList:
-    """The documents of a corpus, with their uploaded files.
-
-    Args:
-        corpus: The documents.
-        uploads: Uploaded files; they are deleted with their documents.
-    """
+    """The documents of a corpus, with their uploaded files, which are deleted with them."""
 
     def __init__(self, corpus: SharedCorpus, uploads: Uploads) -> None:
         self._corpus, self._uploads = corpus, uploads

@@ -57,12 +57,7 @@ class ServerModels:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A model that was tried and answered.
-
-    Attributes:
-        seconds: Until its answer was complete, loading included.
-        text: The beginning of its answer.
-    """
+    """A model that was tried: the seconds until its answer, loading included, and its beginning."""
 
     seconds: float
     text: str
@@ -77,13 +72,7 @@ class _Choice:
 
 
 class ModelChoice:
-    """The choice of the model of a served corpus.
-
-    Args:
-        corpus: It answers with the model that is chosen.
-        fixed: Whether the model was named when the server was started.
-        people: Everybody who may log in; nobody where that is not needed.
-    """
+    """The choice of the model of a served corpus; `fixed` where the server was started with it."""
 
     def __init__(self, corpus: SharedCorpus, *, fixed: bool, people: Sequence[str] = ()) -> None:
         self._corpus, self._fixed, self._people = corpus, fixed, people
@@ -129,10 +118,7 @@ class ModelChoice:
     def at(self, address: str, key: str, person: str | None) -> ServerModels:
         """The models of a server whose address was typed.
 
-        Args:
-            address: Its base URL.
-            key: Its key; "" for the one that is kept for it, or none.
-            person: Who asks.
+        The key is "" for the one that is kept for it, or none.
 
         Raises:
             InvalidRequest: The person may not choose, or the address cannot be used.
@@ -261,8 +247,7 @@ class ModelChoice:
 def servers_here(keys: Mapping[str, str]) -> list[ServerModels]:
     """The servers at their usual addresses on this machine that answer. Nothing else is asked.
 
-    Args:
-        keys: By base URL, for those that need one.
+    Keys are by base URL, for those that need one.
 
     Raises:
         MissingDependency: The library that speaks to servers is not installed.

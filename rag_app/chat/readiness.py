@@ -15,11 +15,7 @@ if TYPE_CHECKING:
 class Readiness:
     """Loads models ahead of the first question; one that is asked meanwhile waits for them.
 
-    Args:
-        corpus: The documents; where there are none, nothing is loaded.
-
-    Attributes:
-        is_loading: Whether it is at it, which the page says.
+    Where there are no documents, nothing is loaded. The page says while it `is_loading`.
     """
 
     def __init__(self, corpus: SharedCorpus) -> None:

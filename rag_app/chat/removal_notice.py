@@ -19,13 +19,7 @@ MAX_NAMES = 5  # of people that a sentence names
 
 
 class RemovalNotices:
-    """What people are told before they remove a document.
-
-    Args:
-        corpus: The documents.
-        conversations: Stored conversations.
-        people: Everybody who may log in.
-    """
+    """What people are told before they remove a document."""
 
     def __init__(
         self, corpus: SharedCorpus, conversations: ConversationStore, people: Sequence[str]
@@ -35,13 +29,9 @@ class RemovalNotices:
     def text(self, document: str, person: str | None, key: str) -> str:
         """Whom a removal concerns beside nobody, in sentences; "" if it concerns nobody.
 
-        Nobody learns from it of documents that they may not see: only people are named who have
-        the document by the collections that it is taken out of, and lose it.
-
-        Args:
-            document: Its id.
-            person: Who wants it removed: a login name; None where nobody logs in.
-            key: Of their conversations.
+        Nobody learns from it of documents that they may not see: only people are named who have the
+        document by the collections that it is taken out of, and lose it. The key opens the
+        conversations of whoever removes it.
         """
         removal = Access(self._corpus, person).removal(document)
         names = {one.name for one in removal.leaves}

@@ -74,11 +74,7 @@ class UploadStatus:
 
 
 class UploadRecords:
-    """The folder of records and contents.
-
-    Args:
-        folder: Created with the first record.
-    """
+    """The folder of records and contents, created with the first."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -79,12 +79,9 @@ def _short(part: str) -> str:
 
 
 class Uploads:
-    """The folder of uploaded files, and in it those that are still to be indexed.
+    """The folder of uploaded files, created with the first, and those that are still to be indexed.
 
-    Args:
-        folder: Created with the first file.
-        max_bytes: Size limit of one file.
-        max_recording: That of a recording.
+    One file has at most so many bytes, a recording more.
     """
 
     def __init__(self, folder: Path, *, max_bytes: int, max_recording: int = MAX_RECORDING) -> None:
@@ -97,10 +94,7 @@ class Uploads:
     ) -> Received:
         """Write a file beside the others; nothing of its name is replaced yet.
 
-        Args:
-            name: As a browser sent it.
-            content: Its bytes.
-            owner: The login name of whoever sends it: two people's files never meet.
+        Its owner is the login name of whoever sends it: two people's files never meet.
 
         Raises:
             UnreadableFile: It is too large, or of an unsupported type, or a recording of another
@@ -216,12 +210,7 @@ class Uploads:
             Path(path).unlink(missing_ok=True)
 
     def delete_recordings(self, transcript: str, others: Collection[str]) -> None:
-        """Delete the recordings of a transcript in this folder, but for those of others, too.
-
-        Args:
-            transcript: Its path.
-            others: The paths of all documents that stay.
-        """
+        """Delete the recordings of a transcript in this folder that no other document has."""
         for each in recordings(Path(transcript)) if self._is_ours(Path(transcript)) else ():
             if not transcripts(each.path, others):
                 self.delete(str(each.path))

@@ -14,10 +14,7 @@ LOCK_TIMEOUT = 5  # seconds to wait for another writer
 def patiently(corpus: SharedCorpus, change: Callable[[], object], failure: Message) -> None:
     """Make a change as soon as nobody else writes.
 
-    Args:
-        corpus: What is changed.
-        change: What to do.
-        failure: What could not be done, in case that takes longer than `LOCK_TIMEOUT`.
+    The failure says what could not be done, in case that takes longer than `LOCK_TIMEOUT`.
 
     Raises:
         CorpusLocked: It does.

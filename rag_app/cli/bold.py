@@ -25,12 +25,8 @@ def filled(
 ) -> str:
     """A quote in lines of at most `width` columns, its words in bold.
 
-    Args:
-        quote: The quote; white space in it becomes single spaces.
-        clean: Cleans it.
-        indent: Columns before each line.
-        width: Columns of a line, `indent` included.
-        end: What follows the quote, and is clean.
+    White space becomes single spaces. Each line has `indent` columns before it, which count, too; a
+    clean `end` follows the quote.
     """
     cut = _cleaned(quote.in_one_line, clean)
     space = " " * indent

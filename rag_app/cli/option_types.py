@@ -54,13 +54,7 @@ class ExtensionName(click.Choice):  # type: ignore[type-arg, unused-ignore]
 
 
 class RenamedOption(click.Option):
-    """An option whose former name still works, but is not shown in help.
-
-    Args:
-        declarations: As for `click.Option`.
-        former: The former name, with its dashes.
-        attributes: As for `click.Option`.
-    """
+    """An option whose former name still works, but is not shown in help."""
 
     def __init__(self, declarations: Sequence[str], *, former: str, **attributes: Any) -> None:  # noqa: ANN401 - click's own signature
         super().__init__(declarations, **attributes)
@@ -86,12 +80,9 @@ def together(*options: Option[Any]) -> Option[Any]:
 
 
 def gathered(name: str, make: Callable[..., Any], *options: Option[Any]) -> Option[Any]:
-    """Several options that reach the command as one parameter.
+    """Several options that reach the command as one parameter of that name.
 
-    Args:
-        name: Of that parameter.
-        make: Makes its value of theirs; its parameters are called as they are.
-        options: As for `together`.
+    `make` makes its value of theirs; its parameters are called as they are.
     """
     parts = tuple(inspect.signature(make).parameters)
 

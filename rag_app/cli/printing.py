@@ -133,10 +133,7 @@ def hits(ranking: Sequence[Hit], explain: bool) -> None:
 def partial_hits(results: PartialHits, explain: bool, nothing: str) -> None:
     """Documents with their passages, then what was not looked at.
 
-    Args:
-        results: Both.
-        explain: Whether to show what each feature gives.
-        nothing: What to say where there are none; "" for the usual.
+    Where there are none, `nothing` is said; "" for the usual.
     """
     if results.hits or not nothing:
         hits(results.hits, explain)

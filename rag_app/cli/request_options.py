@@ -42,10 +42,7 @@ def _option_type(one: RequestField) -> click.ParamType[Any] | None:
 def with_fields(surface: Surface, act: Act, *names: str) -> Option[Any]:
     """The options of the fields of a request, which reach the command as one mapping, `fields`.
 
-    Args:
-        surface: Which takes them.
-        act: What the command does.
-        names: Only these of the fields; none for all.
+    Only those named, if any are.
     """
     taken = [one for one in fields_of(surface, act) if not names or one.name in names]
 

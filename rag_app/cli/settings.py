@@ -40,13 +40,9 @@ Path_ = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A value that a command takes when no flag says otherwise.
+    """A value that commands take when no flag says otherwise.
 
-    Attributes:
-        name: The flag without its dashes.
-        value: As the flag would be given.
-        source: "default", a file, or an environment variable.
-        commands: Those that take it.
+    It is as the flag would be given; its source is "default", a file, or an environment variable.
     """
 
     name: str

@@ -31,9 +31,7 @@ def escape(text: str) -> str:
 def field(text: str, *, longest: int = 200) -> str:
     """Text within a line, such as a title or a speaker: it can begin no line of its own.
 
-    Args:
-        text: The text.
-        longest: Characters that are shown; more would push the rest of the line out of sight.
+    At most `longest` characters are shown; more would push the rest of the line out of sight.
     """
     line = _LINES.sub(_escape_one, escape(text))
     return line if len(line) <= longest else f"{line[: longest - 1]}…"

@@ -72,11 +72,6 @@ def _is_proof(data: bytes) -> bool:
 def write_proof(corpus: Answering, answer: Answer, path: Path) -> None:
     """Write an answer with its evidence to a file, a page or JSON by its ending.
 
-    Args:
-        corpus: That was asked.
-        answer: Its answer.
-        path: The file; a proof of that name is replaced.
-
     Raises:
         InvalidRequest: The name ends in neither .html nor .json, another file has it, or a
             document has changed since.

@@ -48,14 +48,7 @@ class QuoteNow:
 
 
 def around(document: Document, start: int, end: int, margin: int = MARGIN) -> Json:
-    """What is kept with a quote, so that it is found again: who says it, and what stands around it.
-
-    Args:
-        document: Where it stands.
-        start: Its first character.
-        end: One past its last.
-        margin: Characters on each side, at most.
-    """
+    """What is kept to find a quote again: who says it, and what stands around it."""
     first, last = surroundings(document.text, start, end, margin)
     return {
         "label": place_at(document, start)["label"],
@@ -75,11 +68,9 @@ def place_at(document: Document, start: int) -> Json:
 
 
 def look_up(quote: Mapping[str, Any], document: Document | None) -> QuoteNow:
-    """Look a quote up again.
+    """Look a quote up again, in its document as it is now; None where that is no longer there.
 
-    Args:
-        quote: A citation as JSON. With what `around` gives it is found more surely.
-        document: Its document as it is now; None where it is no longer there.
+    It is a citation as JSON. With what `around` gives it is found more surely.
     """
     if document is None or (span := _found(quote, document)) is None:
         return QuoteNow("gone")

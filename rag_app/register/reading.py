@@ -46,10 +46,8 @@ def register_of(
 ) -> Register:
     """The register; what became of a matter is read from all documents of the store.
 
-    Args:
-        store: Limited to what may be read, and to the collections.
-        limits: Which matters are wanted.
-        progress: Called with documents read, and how many there are.
+    The store is limited to what may be read, and to the collections. `progress` is called with
+    documents read, and how many there are.
     """
     named = store.named()
     people = {one.id: frozenset((*one.occasion.participants, *one.speakers)) for one in named}

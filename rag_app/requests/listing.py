@@ -23,12 +23,7 @@ MOST_LINES = 50
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of an answer.
-
-    Attributes:
-        text: What was counted or listed.
-        quote: A sentence that follows it, word for word.
-    """
+    """A line of an answer: what was counted or listed, then a sentence, word for word."""
 
     text: str
     quote: Sentence | None = None
@@ -42,14 +37,9 @@ def events(
     *,
     abstained: bool = False,
 ) -> Iterator[Event]:
-    """The events of an answer of these lines; all that is quoted is cited.
+    """The events of an answer of these lines, made in so many seconds; all that is quoted is cited.
 
-    Args:
-        request: What was asked.
-        target: What it was read as.
-        lines: The answer.
-        seconds: How long they took.
-        abstained: Whether they say that there is nothing to answer from.
+    It abstains where the lines say that there is nothing to answer from.
     """
     draft = Draft(request, AnswerMode("quote", "computed from the documents"), seconds)
     quoted = {line.quote.document.id: line.quote.document for line in lines if line.quote}

@@ -106,12 +106,7 @@ def phrase_in(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """The mentions in one document.
-
-    Attributes:
-        document: The document.
-        offsets: First character of each, ascending.
-    """
+    """The mentions in one document, by their first characters, ascending."""
 
     document: Document
     offsets: tuple[int, ...]
@@ -120,10 +115,7 @@ class Mentions:
 def mentions(phrase: str, target: Target, store: StoreView) -> Iterator[Mentions]:
     """The mentions in each document that has any; names before what somebody says do not count.
 
-    Args:
-        phrase: Words in a row; each matches the words of the same stem.
-        target: Which documents count.
-        store: Where they are.
+    Each of the words, in a row, matches those of the same stem.
     """
     transcripts = store.transcripts()
     for identity, (_, text) in zip(store.identities(), store.texts(), strict=True):

@@ -50,13 +50,7 @@ class Meetings(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class KnownMeetings:
-    """Those of documents that are known: the day of each that has one, who takes part in any.
-
-    Attributes:
-        days: By id.
-        people: Everybody.
-        spoken: Ids of transcripts.
-    """
+    """Those of documents that are known: the day of each that has one, who takes part in any."""
 
     days: Mapping[str, str]
     people: frozenset[str]
@@ -112,12 +106,7 @@ def occasion_mentions(
 ) -> list[OccasionMention]:
     """Where a question limits itself to a time or to people, in order, without overlaps.
 
-    None where no document has a date, or nobody of the name takes part in any.
-
-    Args:
-        question: As asked.
-        meetings: The documents of the corpus; asked for where a question may limit itself.
-        today: The day on which it is asked, for "yesterday".
+    The documents are asked for where it may. "yesterday" is counted from today.
     """
     mentions: list[OccasionMention] = []
     for words in OCCASION_WORDS:
@@ -361,9 +350,7 @@ def _limits_in_words(where: Filter) -> str:
 def nothing_in_words(where: Filter, days: Sequence[str]) -> str:
     """That no document matches, by what, and which dates there are.
 
-    Args:
-        where: What the documents were limited to.
-        days: Of each document without the limits of dates and people; "" where it has none.
+    `days` are those of each document without the limits of dates and people; "" for none.
     """
     dated = sorted(filter(None, days))
     told = [N_("No document matches: %(limits)s.", limits=_limits_in_words(where))]

@@ -41,11 +41,9 @@ from retriever.spelling import Correction, Spelling
 
 @dataclass(frozen=True, slots=True)
 class RequestKind:
-    """A kind of request that is answered from the store.
+    """A kind of request that is answered from the store: what asks for it, and its lines.
 
-    Attributes:
-        match: What a question of this kind asks for; None of any other.
-        lines: The lines of the answer; None where they are of all that a search finds.
+    There are none where they are of all that a search finds.
     """
 
     match: Callable[[Words], Target | None]
@@ -172,10 +170,8 @@ class Router:
     ) -> Route:
         """How a request is answered from a store, which is read at one moment.
 
-        Args:
-            request: What is asked.
-            store: Limited to the collections of the request.
-            spelling: Of its documents; None where misspelled words stay as they are.
+        The store is limited to the collections of the request. Without a spelling misspelled words
+        stay as they are.
         """
         catalogue = self._catalogue(store)
         told = standing.target_of(request.question) if request.read_as == "auto" else None
@@ -220,12 +216,8 @@ class Router:
 def route(request: AskRequest, catalogue: Catalogue, *, today: date | None = None) -> Route:
     """How a request is answered; what is not surely of another kind is a question.
 
-    A follow-up that only names a document ("And meeting-2?") asks the same of that one.
-
-    Args:
-        request: What is asked.
-        catalogue: The documents by name, day and people.
-        today: The day on which it is asked, for "yesterday".
+    A follow-up that only names a document ("And meeting-2?") asks the same of that one. "yesterday"
+    is counted from today.
     """
     if request.read_as == "question":
         return _unless_nothing(Route(request, Target("question", "")), catalogue)
@@ -236,13 +228,9 @@ def route(request: AskRequest, catalogue: Catalogue, *, today: date | None = Non
 
 
 def _routed(request: AskRequest, text: str, named: str, catalogue: Catalogue) -> Route:
-    """What a question asks for.
+    """What a question asks for: the text to be looked up, or `named`.
 
-    Args:
-        request: What is asked.
-        text: The question, to be looked up.
-        named: The same with names of documents for the meetings that it describes.
-        catalogue: The documents by name.
+    That is the same with names of documents for the meetings that it describes.
     """
     target = _target(named, request, catalogue)
     if target is not None and target.kind == "instances":

@@ -82,12 +82,7 @@ _CAPTION = re.compile(r"(?:figure|fig\.|table|abbildung|abb\.|tabelle)\s*\d", re
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a document under a heading.
-
-    Attributes:
-        heading: As the document writes it, with its number.
-        sentences: Those of its prose, in order.
-    """
+    """A part of a document under a heading as it is written, with the sentences of its prose."""
 
     heading: str
     sentences: tuple[Sentence, ...]

@@ -57,9 +57,7 @@ def subject_of(question: str) -> str:
 def lines(target: Target, *, stands: bool = False) -> tuple[Line, ...]:
     """What is told from now on, where that can be; else, how it can be asked for.
 
-    Args:
-        target: The request.
-        stands: Whether it is asked where each new place is told.
+    It can where the question `stands`: each new place is told there.
     """
     message = (
         "Each new place where “{phrase}” comes up is told here from now on, once."

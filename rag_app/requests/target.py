@@ -15,13 +15,7 @@ from rag_app.requests.wording import WORDINGS, Wording
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A question, ready to be compared with patterns.
-
-    Attributes:
-        text: On one line, without words of politeness and the mark at its end.
-        where: What the question is limited to.
-        catalogue: The documents by name.
-    """
+    """A question on one line, as patterns read it: without politeness and its last mark."""
 
     text: str
     where: Filter

@@ -131,9 +131,7 @@ def percent(share: float) -> str:
 def day(iso: str, *, month: str = "MMM") -> str:
     """A day in ISO 8601, such as "3 May 2026"; itself if it is none, such as "2026-05".
 
-    Args:
-        iso: The day, or a time of it.
-        month: "MMM" for its short name, "MMMM" for the whole.
+    With the `month` "MMMM" its whole name is written.
     """
     return _day(iso, month, current().locale)
 

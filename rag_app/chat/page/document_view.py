@@ -47,12 +47,8 @@ def document(
 ) -> str:
     """A whole document, those parts of its text in it that are looked at first.
 
-    Args:
-        source: The document.
-        quote: The span to open it at.
-        problem: Why the file itself is not shown.
-        sizes: Width and height of each page, where the file itself is shown.
-        recording: What is played beside it.
+    It opens at the quote, with the pages of its file, of these sizes, or the problem why that is
+    not shown.
     """
     spans = structure.parts(source)
     start = quote[0] if quote else 0

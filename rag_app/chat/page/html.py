@@ -131,22 +131,13 @@ def render(name: str, **values: object) -> str:
 def conversation(before: Conversation, *, busy: bool = False, checks: bool = False) -> str:
     """The complete exchanges, oldest first; nothing while the first is in progress.
 
-    Args:
-        before: The conversation.
-        busy: Whether another answer is in progress.
-        checks: Whether the positions of evidence can be checked, which is for engineers.
+    `checks` offers to check the positions of evidence, which is for engineers.
     """
     return render("conversation.html", exchanges=before.exchanges, busy=busy, checks=checks)
 
 
 def welcome(latest: DocumentEntry | None, look: FirstLook, *, samples: bool) -> str:
-    """What there is to be asked about, before the first question.
-
-    Args:
-        latest: The document that was added last; None where there is none.
-        look: What is known of it, and questions.
-        samples: Whether there are sample documents to offer.
-    """
+    """What there is to be asked about, before the first question."""
     about = look.about
     return render(
         "welcome.html",
@@ -166,11 +157,8 @@ def live(exchange: Exchange, number: int) -> str:
 def sources(corpus: CorpusReader, source: Conversation, *, asking: bool = False) -> str:
     """The quotes of every answer, in their context where that may be seen.
 
-    Args:
-        corpus: As whoever reads it sees it.
-        source: The answers.
-        asking: Whether another question is being answered: then no quotes are shown before any are
-            chosen, and neither where the last answer was stopped or failed.
+    While another question is being answered (`asking`), no quotes are shown before any are chosen,
+    and neither where the last answer was stopped or failed.
     """
     answers = [
         (
@@ -235,14 +223,8 @@ def collections(
 ) -> str:
     """The collections that a person may read, with the selected ones marked, and a way to one more.
 
-    No list where there is no other than that of everybody, in which all is that names none.
-
-    Args:
-        all_: The collections.
-        selection: Names of the selected ones.
-        person: Login name; None where nobody logs in.
-        documents: How many documents are listed; without one there is nothing to collect.
-        chosen: How many of them are selected: a new collection begins with these.
+    No list where there is no other than that of everybody, in which all is that names none. Without
+    documents there is nothing to collect; a new collection begins with those chosen.
     """
     listed = all_ if any(one.name != DEFAULT for one in all_) else ()
     return render(
@@ -263,13 +245,10 @@ def documents(
     named: bool = False,
     limited: bool = False,
 ) -> str:
-    """The list of documents, with the selected ones marked.
+    """The list of documents, given oldest first, with the selected ones marked.
 
-    Args:
-        listed: The documents, oldest first.
-        selection: Ids of the selected ones.
-        named: Whether to say in which collections each is.
-        limited: Whether they are those of the selected collections only.
+    It says in which collections each is (`named`), or that they are of the selected ones
+    (`limited`).
     """
     latest = list(reversed(listed))
     return render(

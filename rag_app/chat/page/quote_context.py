@@ -30,11 +30,8 @@ MOST_FIGURES = 3  # shown beside a quote
 class Piece:
     """A piece of a document's text.
 
-    Attributes:
-        text: The text.
-        label: Whether it is the label of an utterance: its speaker and time.
-        short: Whether it is of the short answer.
-        other: Whether somebody else says it than whose words are shown.
+    It may be the label of an utterance, a part of the short answer, or what an `other` person says
+    than whose words are shown.
     """
 
     text: str
@@ -45,20 +42,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class QuoteContext:
-    """A span with the text around it.
+    """A span with the text around it, and the figures beside it.
 
-    Attributes:
-        title: Title of the document.
-        location: Page, time stamp and speaker, as far as known.
-        path: Name of the file.
-        before: Text before the span.
-        span: The span itself.
-        after: Text after it.
-        start: Offset of the span's first character.
-        end: Offset after its last.
-        problem: Why the context cannot be shown; "" if it can.
-        document: Id of the document.
-        figures: Those beside the span.
+    The location has page, time stamp and speaker as far as known; the problem says why the context
+    cannot be shown, "" if it can.
     """
 
     title: str
@@ -89,13 +76,8 @@ def citation_context(
 ) -> QuoteContext:
     """A citation's quote in its document as it is now; the short answer apart if it lies there.
 
-    A quote that has moved is shown where it stands now.
-
-    Args:
-        corpus: As whoever reads it sees it; of other documents there is the quote alone.
-        citation: The quote.
-        short: The words that answer.
-        margin: Characters of context on each side.
+    A quote that has moved is shown where it stands now. Of documents that whoever reads the corpus
+    may not see, there is the quote alone.
     """
     before: tuple[Piece, ...] = ()
     span, after, problem = quote_pieces(citation, short), before, ""
@@ -165,13 +147,8 @@ def span_context(
 ) -> QuoteContext:
     """Any span of a document; its location is that of the first character.
 
-    Args:
-        document: The document.
-        start: Offset of the span's first character.
-        end: Offset after its last.
-        margin: Characters of context on each side.
-        speaker: Part of a name, in any case: the span is from their first word in it to their last,
-            the location that of the first, and what others say between is theirs.
+    With a speaker, part of a name in any case, the span is from their first word in it to their
+    last, the location that of the first, and what others say between is theirs.
     """
     said = document.spoken_by(speaker, start, end) if speaker else ()
     if said:

@@ -76,12 +76,7 @@ class AnswerJob:
 
 
 class AnswerJobs:
-    """The answers in progress, at most one per conversation.
-
-    Args:
-        questions: Where questions are asked.
-        conversations: Where conversations are stored.
-    """
+    """The answers in progress, at most one per conversation."""
 
     def __init__(self, questions: QuestionQueue, conversations: ConversationStore) -> None:
         self._questions, self._conversations = questions, conversations
@@ -105,12 +100,7 @@ class AnswerJobs:
     ) -> AnswerJob:
         """Begin to answer, from what a person may see.
 
-        Args:
-            key: Of the conversations that it belongs to.
-            conversation: As it was when the question was asked.
-            exchange: The question.
-            scope: What whoever asks may read.
-            replaces: Which exchange it replaces, with those after it; None for none.
+        The answer takes the place of the exchange that it replaces, and of those after it.
 
         Raises:
             InvalidRequest: The conversation waits for an answer already, or has changed meanwhile.
@@ -183,13 +173,9 @@ class AnswerJobs:
         *,
         in_place: bool = True,
     ) -> Conversation:
-        """Change a conversation, also while it waits for an answer.
+        """Change a conversation, also while it waits for an answer; unchanged, nothing is saved.
 
-        Args:
-            key: Whose it is.
-            id_: Its id.
-            change: What becomes of it; nothing is saved where that is the same.
-            in_place: Whether it keeps its place in the list, instead of becoming the latest.
+        It becomes the latest of the list unless it stays `in_place`.
 
         Raises:
             InvalidRequest: There is none of this id.

@@ -15,11 +15,10 @@ BATCH_FILES, BATCH_BYTES = 16, 1 << 20  # what is larger is indexed by itself
 def choose(
     waiting: Sequence[UploadStatus], content: Callable[[str], Path]
 ) -> dict[str, UploadStatus]:
-    """The files to be indexed next, by name; recordings when nothing else waits.
+    """The files to be indexed next, by name, of those that wait, the oldest first.
 
-    Args:
-        waiting: In order of arrival.
-        content: Where the content of an upload lies, by its id.
+    Recordings when nothing else waits. `content` says where the content of an upload lies, by its
+    id.
     """
     chosen: dict[str, UploadStatus] = {}
     size = 0

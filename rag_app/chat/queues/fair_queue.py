@@ -20,12 +20,7 @@ MOST_WAITING = 64
 
 @dataclass(eq=False, slots=True)
 class Ticket:
-    """A place in the queue.
-
-    Attributes:
-        who: Whose question it is.
-        number: Rises with the time of arrival.
-    """
+    """A place in the queue; its number rises with the time of arrival."""
 
     who: str
     number: int
@@ -43,11 +38,7 @@ class Ticket:
 
 @dataclass(slots=True)
 class FairQueue:
-    """Who waits, who is served, and when each person was served last.
-
-    Attributes:
-        places: How many are served at the same time.
-    """
+    """Who waits, who is served in how many places, and when each person was served last."""
 
     places: int = 1
     _numbers: Iterator[int] = field(default_factory=count)

@@ -16,12 +16,7 @@ if TYPE_CHECKING:
 
 
 class FileProgress:
-    """Turns the progress of a batch in bytes into that of its current file.
-
-    Args:
-        advance: `IngestQueue.advance`.
-        batch: The ids of the files, by path.
-    """
+    """Turns the progress of a batch in bytes into that of its current file."""
 
     def __init__(self, advance: Callable[..., None], batch: dict[Path, str]) -> None:
         self._advance, self._batch = advance, batch
@@ -54,11 +49,7 @@ def outcome(
 ) -> tuple[Stage, str]:
     """The final stage of a file, and what people are told of it; without the folder of uploads.
 
-    Args:
-        report: Of the batch.
-        path: The file.
-        added: Paths of the documents that are new.
-        updated: Paths of those that have changed or moved.
+    `added` has the paths of new documents, `updated` of those that have changed or moved.
     """
     text = path.as_posix()
     failures = [each for each in report.failures if _concerns(each.path, text)]

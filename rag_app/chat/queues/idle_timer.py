@@ -8,11 +8,9 @@ from contextlib import contextmanager
 
 
 class IdleTimer:
-    """Calls a function whenever several threads have all been idle for a while.
+    """Calls a function once several threads have all been idle for so many seconds.
 
-    Args:
-        work: Called in a thread of its own, once in each idle period.
-        after: Seconds of idleness before it is called.
+    It is called in a thread of its own, once in each idle period.
     """
 
     def __init__(self, work: Callable[[], object], *, after: float) -> None:

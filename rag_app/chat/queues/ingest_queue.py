@@ -47,11 +47,6 @@ class IngestQueue:
 
     Each goes to the collection of whoever uploaded it. A person is a login name; None, where nobody
     logs in, has all files.
-
-    Args:
-        corpus: The corpus to add them to.
-        uploads: Their files.
-        cores: Whoever else computes shares them; None for nobody.
     """
 
     def __init__(self, corpus: SharedCorpus, uploads: Uploads, cores: Cores | None = None) -> None:

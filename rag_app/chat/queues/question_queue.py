@@ -33,11 +33,7 @@ MOST_AT_ONCE = 4  # questions for quotes that are answered at once; each takes s
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The question waits for others.
-
-    Attributes:
-        ahead: How many are answered before it.
-    """
+    """The question waits: so many are answered before it."""
 
     ahead: int
 
@@ -52,10 +48,6 @@ class QuestionQueue:
     One is that of the language model, which answers one question at a time. Quotes need no language
     model, so their questions wait for each other only; as many are answered at once as there are
     cores, up to MOST_AT_ONCE, and share these.
-
-    Args:
-        corpus: The documents.
-        cores: Whoever else computes shares them; None for nobody.
     """
 
     def __init__(self, corpus: SharedCorpus, cores: Cores | None = None) -> None:
@@ -81,13 +73,9 @@ class QuestionQueue:
     def stream(
         self, request: AskRequest, scope: Scope, *, who: str, stop: threading.Event | None = None
     ) -> Iterator[Event | Waiting]:
-        """The events of an answer, after those of waiting for it.
+        """The events of an answer, after those of waiting for it in somebody's place in the queue.
 
-        Args:
-            request: What to ask.
-            scope: What it may be answered from.
-            who: Whose place in the queue it takes.
-            stop: Set by another thread to end it; there is no AnswerReady then.
+        Another thread ends it by `stop`; there is no AnswerReady then.
 
         Raises:
             Busy: Too many are waiting.
@@ -129,10 +117,6 @@ class QuestionQueue:
         It waits in a thread of its own, as pages are made in those of `asyncio.to_thread`.
         Whoever is cancelled leaves the queue.
 
-        Args:
-            read: Called in that thread, once it is its turn among questions for quotes.
-            who: Whose place in the queue it takes.
-
         Raises:
             Busy: Too many are waiting.
         """
@@ -154,13 +138,7 @@ class QuestionQueue:
     ) -> PositionCheck | None:
         """Check an answer with its evidence in other orders; None when it was stopped.
 
-        Args:
-            request: As it was asked.
-            scope: As it was asked.
-            usual: The answer.
-            who: Whose place in the queue it takes.
-            stop: Set by another thread to end it.
-            progress: Called with variants done, and their number; (0, 0) while it waits.
+        `progress` is called with variants done, and their number; (0, 0) while it waits.
 
         Raises:
             Busy: Too many are waiting.

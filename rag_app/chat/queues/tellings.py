@@ -28,11 +28,6 @@ class Tellings:
     """Tells people what is new, whose page is open or is opened, one person after another.
 
     Nothing is looked for while nobody has the page open: what came meanwhile is told when they do.
-
-    Args:
-        questions: Where people ask: a look takes its turn among them.
-        conversations: Where conversations are stored.
-        jobs: What changes them.
     """
 
     def __init__(

@@ -74,11 +74,9 @@ def is_recording(path: str | Path) -> bool:
 
 
 def flaw(name: str, head: bytes) -> tuple[str, str] | None:
-    """What is wrong with a file by its first bytes, and what to do; None where they fit its suffix.
+    """What is wrong with a recording, and what to do; None where its first bytes fit its suffix.
 
-    Args:
-        name: With the suffix of a recording.
-        head: Its first bytes, as many as `HEAD` or all.
+    There are as many as `HEAD` of them, or all.
     """
     if not head:
         return N_("is empty"), N_("check where it comes from")

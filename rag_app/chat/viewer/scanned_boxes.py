@@ -13,11 +13,7 @@ if TYPE_CHECKING:
 def boxes(reading: PictureReading, text: str, start: int, end: int) -> list[Box]:
     """Boxes of a span of a page's text, one a line; none unless it is certain.
 
-    Args:
-        reading: What OCR has read of the page; within a line, letters count as equally wide.
-        text: The page's text, as the loader has it.
-        start: First character of the span.
-        end: One past the last.
+    Within a line that OCR has read, letters count as equally wide.
     """
     rows = reading.rows(1.0, 1.0)
     lines = [box for row in rows for box in row]

@@ -22,14 +22,10 @@ NOT_DRAWN = "The pages cannot be shown as pictures here: {}. This is their text.
 
 @dataclass(frozen=True, slots=True)
 class OpenDocument:
-    """A document with what belongs to it outside of the corpus.
+    """A document with what belongs to it outside of the corpus: its file and its recording.
 
-    Attributes:
-        document: Its text.
-        original: Its file.
-        sizes: Width and height of each page in points, where its pages can be drawn.
-        recording: What is played beside it.
-        problem: Why the file itself is not shown.
+    Sizes are the width and height of each page in points, where they can be drawn; the problem says
+    why the file itself is not shown.
     """
 
     document: Document
@@ -41,13 +37,7 @@ class OpenDocument:
 
 @dataclass(frozen=True, slots=True)
 class PageBoxes:
-    """Where the part of a span that is on one page stands.
-
-    Attributes:
-        page: Its number.
-        boxes: A box a line; none where that is not certain.
-        words: The words.
-    """
+    """Where the part of a span that is on one page stands: a box a line, none if uncertain."""
 
     page: int
     boxes: tuple[Box, ...]

@@ -66,10 +66,7 @@ def user_of(scope: Mapping[str, Any]) -> str | None:
 class AccessControl:
     """ASGI middleware that refuses requests without the right host, origin or login.
 
-    Args:
-        app: The web application behind it.
-        hosts: Host names that are accepted; None accepts any.
-        identification: Tells who sends a request; None where nobody has to log in.
+    Any host is right where `hosts` is None; nobody has to log in without an identification.
     """
 
     def __init__(

@@ -14,10 +14,7 @@ from rag_app.chat.web.openai_errors import error_response, is_of_api
 class BodyLimit:
     """ASGI middleware that reads the body of a request, up to a limit, before it passes it on.
 
-    Args:
-        app: The web application behind it.
-        limit: Bytes.
-        apart: Paths with a limit of their own.
+    The limit is in bytes; paths that are `apart` have one of their own.
     """
 
     def __init__(self, app: ASGIApp, *, limit: int, apart: Collection[str] = ()) -> None:

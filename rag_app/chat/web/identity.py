@@ -38,12 +38,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class ProxyUser:
-    """A proxy that logs people in, and says who they are.
-
-    Attributes:
-        header: The header that holds the name.
-        proxies: Addresses from which it is believed, and from no other.
-    """
+    """A proxy that says in a header who has logged in; only from these addresses it is believed."""
 
     header: str
     proxies: frozenset[str]
@@ -52,11 +47,7 @@ class ProxyUser:
 class Identification:
     """Tells who sends a request.
 
-    Args:
-        logins: Who may log in; None where only a proxy says who somebody is.
-        sessions: Of those who have; None where there are no logins.
-        proxy: Who else is believed.
-        brake: Counts wrong passwords.
+    There are no logins and sessions where only a proxy says who somebody is.
     """
 
     def __init__(
@@ -72,12 +63,9 @@ class Identification:
         self._hashing = asyncio.Semaphore(AT_ONCE)
 
     async def of(self, headers: Headers, *, address: str, peer: str) -> Identity:
-        """Who sends a request.
+        """Who sends a request with these headers.
 
-        Args:
-            headers: Of the request.
-            address: Where it is from, as far as proxies tell.
-            peer: Who has made the connection.
+        The address is where it is from, as far as proxies tell; the peer has made the connection.
         """
         if self.proxy is not None and peer in self.proxy.proxies:
             name = _text(headers.get(self.proxy.header, ""))

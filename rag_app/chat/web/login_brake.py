@@ -26,11 +26,7 @@ class _Failures:
 
 
 class LoginBrake:
-    """Counts the wrong passwords of each login at each address.
-
-    Args:
-        clock: Seconds that only rise.
-    """
+    """Counts the wrong passwords of each login at each address."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

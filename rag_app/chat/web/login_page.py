@@ -15,11 +15,8 @@ PATH, OUT, WHO = "/login", "/logout", "/session"
 def login_page(headers: Headers, path: str, identity: Identity, *, user: str = "") -> HTMLResponse:
     """The form, in the language of whoever asks; its status is 401, or 429 where they have to wait.
 
-    Args:
-        headers: Of the request.
-        path: Its path; the form is sent to the server's root from there.
-        identity: What came of a login before.
-        user: The name that was given with it.
+    It is sent to the server's root from the path of the request. The identity says what came of a
+    login before, for which the name of a user was given.
     """
     language = speak_to(headers)
     action = "../" * max(path.count("/") - 1, 0) + PATH[1:]

@@ -21,12 +21,7 @@ _REMEMBERED = 1024  # right credentials, as keyed hashes, so that a program's re
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """Somebody who may log in.
-
-    Attributes:
-        user: Their name.
-        password: Their password; hashed where the file has it so.
-    """
+    """Somebody who may log in; the password is hashed where the file has it so."""
 
     user: str
     password: str | HashedPassword = field(repr=False)
@@ -46,11 +41,7 @@ class Login:
 
 
 class Logins:
-    """The people who may log in, one at least.
-
-    Args:
-        people: Each of them, no two of one name.
-    """
+    """The people who may log in, one at least, no two of one name."""
 
     def __init__(self, people: tuple[Login, ...]) -> None:
         self.people = people

@@ -22,12 +22,7 @@ _EMBEDDING = re.compile(
 
 
 class PageHtml:
-    """ASGI middleware that completes the HTML of the page.
-
-    Args:
-        app: The web application behind it.
-        head: What belongs into the head of the page, before anything of Gradio's.
-    """
+    """ASGI middleware that completes the page's HTML with a head before anything of Gradio's."""
 
     def __init__(self, app: ASGIApp, *, head: str) -> None:
         self._app, self._head = app, head

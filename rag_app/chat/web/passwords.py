@@ -23,11 +23,7 @@ _HASH = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class HashedPassword:
-    """What is kept of a password.
-
-    Attributes:
-        text: As it is written into a file.
-    """
+    """What is kept of a password, as it is written into a file."""
 
     text: str
 

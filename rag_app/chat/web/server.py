@@ -94,10 +94,7 @@ def require_gradio() -> None:
 def protect(web: ASGIApp, options: ServerOptions, *, sessions: Path | None = None) -> ASGIApp:
     """A web application behind its access control.
 
-    Args:
-        web: The application.
-        options: How it is served.
-        sessions: File of those who have logged in; None for as long as the server runs.
+    `sessions` is the file of those who have logged in; None for as long as the server runs.
     """
     from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
@@ -228,12 +225,8 @@ def serve(
 ) -> None:
     """Serve until interrupted.
 
-    It listens at once. The page is built behind that, and then the models are loaded.
-
-    Args:
-        app: What to serve.
-        options: How to serve it.
-        ready: Called with the address once requests are accepted.
+    It listens at once, and calls `ready` with its address. The page is built behind that, and then
+    the models are loaded.
 
     Raises:
         InvalidRequest: The address is in use, or not this machine's.

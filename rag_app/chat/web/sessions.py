@@ -30,12 +30,9 @@ Mark = tuple[int, int, int]  # of a file: when it was written, in ns, its bytes 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Somebody who has logged in.
+    """Somebody who has logged in, until an end in seconds since 1970.
 
-    Attributes:
-        user: Their name.
-        mark: `Login.mark` then: another password ends their sessions.
-        end: When it is over, in seconds since 1970.
+    The mark is that of their login then: another password ends their sessions.
     """
 
     user: str
@@ -44,13 +41,7 @@ class Session:
 
 
 class Sessions:
-    """The sessions of a server, and of others that share its file.
-
-    Args:
-        logins: Who may log in.
-        file: Where sessions are kept; None for as long as the server runs.
-        clock: Seconds since 1970.
-    """
+    """The sessions of a server, and of others that share its file; in memory alone without one."""
 
     def __init__(
         self, logins: Logins, *, file: Path | None = None, clock: Callable[[], float] = time.time

@@ -42,12 +42,9 @@ PATIENCE = 0.5  # seconds between looks at whether somebody waits
 
 @dataclass(frozen=True, slots=True)
 class FirstLook:
-    """What is shown of documents before the first question.
+    """What is shown of documents before the first question: the overview of the latest, questions.
 
-    Attributes:
-        about: The overview of the latest one; None as long as it is being made.
-        questions: Questions that they answer.
-        revision: Of the documents, once it is complete; "" before.
+    The overview is None as long as it is being made, the revision "" until all is complete.
     """
 
     about: Overview | None = None
@@ -56,13 +53,7 @@ class FirstLook:
 
 
 class Suggestions:
-    """Makes first looks, one person after another.
-
-    Args:
-        corpus: The documents.
-        questions: Where people ask: nothing is asked for a suggestion meanwhile.
-        ingest_queue: Files that are still to be read.
-    """
+    """Makes first looks, one person after another."""
 
     def __init__(
         self, corpus: SharedCorpus, questions: QuestionQueue, ingest_queue: IngestQueue

@@ -65,13 +65,7 @@ _SAYS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A place in a question that names documents.
-
-    Attributes:
-        start: First character in the question.
-        end: One past the last.
-        ids: The documents.
-    """
+    """A place in a question that names documents, by their ids."""
 
     start: int
     end: int
@@ -207,9 +201,8 @@ class Catalogue:
     def resolve(self, text: str, scope: Collection[str] = ()) -> tuple[str, ...]:
         """The documents that a phrase stands for as a whole; none where it is something else.
 
-        Args:
-            text: Such as "meeting-2", "the budget meeting", "heron-1 and heron-2", "this document".
-            scope: The documents that the question is limited to; none for all.
+        Such as "meeting-2", "the budget meeting", "heron-1 and heron-2", "this document". The scope
+        is what the question is limited to; none for all.
         """
         ids: list[str] = []
         for part in re.split(r"\s*,\s*(?:and\s+)?|\s+and\s+|\s*&\s*", text.strip()):

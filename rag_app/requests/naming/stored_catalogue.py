@@ -35,9 +35,8 @@ _SERIES = re.compile(rf"meeting\d|(?:{'|'.join(ORDINALS)})meeting")
 class StoredCatalogue(Catalogue):
     """The documents of a store at one moment, by the names that people call them.
 
-    Args:
-        store: The documents, limited to those that may be read.
-        whole: Reads what all of them are called; None for each time anew.
+    The store is limited to those that may be read. `whole` reads what all of them are called; None
+    for each time anew.
     """
 
     def __init__(self, store: StoreView, whole: Callable[[], Catalogue] | None = None) -> None:

@@ -25,12 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AliasList:
-    """The aliases of a corpus.
-
-    Attributes:
-        corpus: The documents.
-        people: Everybody who may log in; nobody where that is not needed.
-    """
+    """The aliases of a corpus, and everybody who may log in; nobody where that is not needed."""
 
     corpus: SharedCorpus
     people: Sequence[str] = ()

@@ -192,12 +192,7 @@ def server(app: Application) -> MCPServer[None]:
 
 
 def _takes_fields(act: Act, *names: str) -> Callable[[Tool], Tool]:
-    """Gives a tool the fields of a request as parameters, in the place of its `**fields`.
-
-    Args:
-        act: Of the request.
-        names: Only these of the fields; none for all.
-    """
+    """Gives a tool the fields of a request, or those named, in the place of its `**fields`."""
 
     def with_signature(tool: Tool) -> Tool:
         more = [

@@ -25,12 +25,9 @@ MAX_KEY = 1000  # characters
 
 
 class ModelForm(BaseModel):
-    """What somebody filled in.
+    """What somebody filled in: the name of a model, as `--generator` takes it, or a server.
 
-    Attributes:
-        model: The name of a model, as `--generator` takes it.
-        address: Of a server.
-        key: Of that server; "" for the one that is kept, or none.
+    The key is that of the server; "" for the one that is kept, or none.
     """
 
     model: str = Field("", max_length=MAX_ADDRESS)
