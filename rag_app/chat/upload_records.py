@@ -25,16 +25,9 @@ import filelock
 from rag_app.chat.language.message_table import with_table, without_table
 
 Stage = Literal[
-    "exists",
-    "waiting",
-    "reading",
-    "added",
-    "updated",
-    "unchanged",
-    "duplicate",
-    "cancelled",
+    "exists", "waiting", "reading", "added", "updated", "unchanged", "duplicate", "cancelled",
     "failed",
-]
+]  # fmt: skip
 
 _SUFFIXES = frozenset({".json", ".data", ".part", ".new", ".lock"})
 

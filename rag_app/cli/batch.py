@@ -42,35 +42,26 @@ SOME_CHANGED = 4
 )
 @with_generation
 @click.option(
-    "--workers",
-    "at_once",
-    type=click.IntRange(min=1),
+    "--workers", "at_once", type=click.IntRange(min=1),
     help="Questions answered in parallel.  [default: 1; with --ray two for each of its workers]",
-)
+)  # fmt: skip
 @click.option(
     "--limit", type=click.IntRange(min=1), help="Ask at most this many questions in this run."
 )
 @click.option(
-    "--retry-failed",
-    is_flag=True,
+    "--retry-failed", is_flag=True,
     help="Ask questions again that failed, or were answered without a lost shard.",
-)
+)  # fmt: skip
 @click.option(
-    "--on-change",
-    "changed",
-    cls=RenamedOption,
-    former="--changed",
-    type=click.Choice(["stop", "keep", "ask"]),
-    default="stop",
-    show_default=True,
+    "--on-change", "changed", cls=RenamedOption, former="--changed",
+    type=click.Choice(["stop", "keep", "ask"]), default="stop", show_default=True,
     help="What to do with answers that were made with other settings or documents.",
-)
+)  # fmt: skip
 @click.option(
-    "--refresh",
-    is_flag=True,
+    "--refresh", is_flag=True,
     help="Look up all quotes again, ask what changed documents concern, and show what changed; "
     "exit status 4 if an answer did.",
-)
+)  # fmt: skip
 @with_fields("batch", "ask")
 @with_missing_shards
 @with_workers

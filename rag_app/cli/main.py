@@ -123,11 +123,9 @@ class Commands(click.Group):
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="rag-app")
 @click.option(
-    "--config",
-    type=AnyFile,
-    envvar="RAG_APP_CONFIG",
+    "--config", type=AnyFile, envvar="RAG_APP_CONFIG",
     help="Settings file.  [default: rag-app.toml in the current folder, if there is one]",
-)
+)  # fmt: skip
 @click.pass_context
 def main(context: click.Context, config: Path | None) -> None:
     """Ask questions of long documents, offline, with citations you can check."""

@@ -33,31 +33,20 @@ if TYPE_CHECKING:
     from rag_app.corpus.corpus import Corpus
 
 with_corpus = click.option(
-    "--corpus",
-    "folder",
-    type=CorpusPlace(),
-    envvar="RAG_APP_CORPUS",
-    show_envvar=True,
-    default=".rag-app",
-    show_default=True,
+    "--corpus", "folder", type=CorpusPlace(), envvar="RAG_APP_CORPUS", show_envvar=True,
+    default=".rag-app", show_default=True,
     help="Folder of the corpus, or ray://HOST:PORT/NAME of one on a Ray cluster.",
-)
+)  # fmt: skip
 
 with_synchronous = click.option(
-    "--synchronous",
-    type=click.Choice(["normal", "full"]),
-    default="normal",
-    show_default=True,
+    "--synchronous", type=click.Choice(["normal", "full"]), default="normal", show_default=True,
     help="What a power cut may take: the latest documents (normal), or nothing (full, slower).",
-)
+)  # fmt: skip
 
 with_wait = click.option(
-    "--wait",
-    type=click.FloatRange(min=0),
-    default=60.0,
-    show_default=True,
+    "--wait", type=click.FloatRange(min=0), default=60.0, show_default=True,
     help="Seconds to wait for others who write to the corpus.",
-)
+)  # fmt: skip
 
 with_yes = click.option("--yes", is_flag=True, help="Do not ask.")
 with_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -89,17 +78,15 @@ with_encoder = gathered(
         "[default: packaged]",
     ),
     click.option(
-        "--extension",
-        type=ExtensionName(),
+        "--extension", type=ExtensionName(),
         help="Method for documents longer than the model's window.  [default: pcw]",
     ),
     click.option("--max-length", type=click.IntRange(min=8), help="Window size in tokens."),
     click.option(
-        "--dtype",
-        type=click.Choice(["auto", "float32", "bfloat16"]),
+        "--dtype", type=click.Choice(["auto", "float32", "bfloat16"]),
         help="Compute dtype.  [default: auto]",
     ),
-)
+)  # fmt: skip
 
 
 def _ocr(ocr: str, ocr_languages: tuple[str, ...]) -> OcrSettings:
@@ -134,34 +121,22 @@ with_file_limits = gathered(
     "limits",
     _limits,
     click.option(
-        "--max-file-mb",
-        type=click.IntRange(min=1),
-        default=_LIMITS.bytes // MIB,
-        show_default=True,
-        help="Refuse files larger than this.",
+        "--max-file-mb", type=click.IntRange(min=1), default=_LIMITS.bytes // MIB,
+        show_default=True, help="Refuse files larger than this.",
     ),
     click.option(
-        "--max-file-seconds",
-        type=click.IntRange(min=1),
-        default=_LIMITS.seconds,
-        show_default=True,
-        help="CPU time that reading one file may take.",
+        "--max-file-seconds", type=click.IntRange(min=1), default=_LIMITS.seconds,
+        show_default=True, help="CPU time that reading one file may take.",
     ),
     click.option(
-        "--max-file-memory-mb",
-        type=click.IntRange(min=64),
-        default=_LIMITS.memory // MIB,
-        show_default=True,
-        help="Memory that reading one file may take.",
+        "--max-file-memory-mb", type=click.IntRange(min=64), default=_LIMITS.memory // MIB,
+        show_default=True, help="Memory that reading one file may take.",
     ),
     click.option(
-        "--max-file-characters",
-        type=click.IntRange(min=1),
-        default=_LIMITS.characters,
-        show_default=True,
-        help="Text that one file may hold.",
+        "--max-file-characters", type=click.IntRange(min=1), default=_LIMITS.characters,
+        show_default=True, help="Text that one file may hold.",
     ),
-)
+)  # fmt: skip
 
 
 def _workers(ray: str | None, ray_cpus: float, ray_gpus: float) -> RayWorkers | None:
@@ -175,45 +150,30 @@ with_workers = gathered(
     "workers",
     _workers,
     click.option(
-        "--ray",
-        type=ClusterPlace(),
-        metavar="HOST:PORT",
+        "--ray", type=ClusterPlace(), metavar="HOST:PORT",
         help="Let the workers of this Ray cluster do it.  [default: the cluster that --corpus "
         "names, else this process]",
     ),
     click.option(
-        "--ray-cpus",
-        type=click.FloatRange(min=0),
-        default=1,
-        show_default=True,
-        metavar="N",
+        "--ray-cpus", type=click.FloatRange(min=0), default=1, show_default=True, metavar="N",
         help="With --ray, cores of each worker.",
     ),
     click.option(
-        "--ray-gpus",
-        type=click.FloatRange(min=0),
-        default=0,
-        show_default=True,
-        metavar="N",
+        "--ray-gpus", type=click.FloatRange(min=0), default=0, show_default=True, metavar="N",
         help="With --ray, GPUs of each worker; 0.25 lets four share one.",
     ),
-)
+)  # fmt: skip
 
 with_missing_shards = click.option(
-    "--missing-shards",
-    type=click.Choice(["fail", "answer"]),
-    default="fail",
-    show_default=True,
+    "--missing-shards", type=click.Choice(["fail", "answer"]), default="fail", show_default=True,
     help="When a shard on a Ray cluster is lost: fail, or answer from the others and say so.",
-)
+)  # fmt: skip
 
 with_withhold = click.option(
-    "--withhold",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    metavar="SHARE",
+    "--withhold", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="SHARE",
     help="In place of --abstain-below: withhold at most this share of the answerable questions, "
     "such as 0.05, by what `calibrate --part abstention` found for the corpus.",
-)
+)  # fmt: skip
 
 
 def _examples(_context: click.Context, _option: click.Parameter, path: Path | None) -> Any:  # noqa: ANN401 - the type lives in a heavy module
@@ -225,18 +185,15 @@ def _examples(_context: click.Context, _option: click.Parameter, path: Path | No
 
 
 with_examples = click.option(
-    "--examples",
-    type=AnyPath,
-    callback=_examples,
+    "--examples", type=AnyPath, callback=_examples,
     help="Worked questions for a generated answer: JSON lines of question, evidence, answer, and "
     "figures, a list of files.",
-)
+)  # fmt: skip
 
 with_sees = click.option(
-    "--sees",
-    is_flag=True,
+    "--sees", is_flag=True,
     help="The model, behind a server, sees: show it the figures beside the evidence.",
-)
+)  # fmt: skip
 
 
 def _parts(reader: str | None, verifier: str | None, reranker: str | None) -> Any:  # noqa: ANN401
@@ -252,26 +209,23 @@ with_parts = gathered(
     "parts",
     _parts,
     click.option(
-        "--reader",
-        metavar="NAME",
+        "--reader", metavar="NAME",
         help="Model that finds the sentences and words that answer: multilingual-e5-small "
         "(by default only where the packaged one is unsure, or not in English), "
         "all-mpnet-base-v2 (larger, in English; by default where installed), or folder or hub "
         "name, for extractive question answering.  [default: packaged]",
     ),
     click.option(
-        "--verifier",
-        metavar="NAME",
+        "--verifier", metavar="NAME",
         help="Model that says whether evidence supports a sentence: folder or hub name, for "
         "inference (NLI) or unsupported tokens.  [default: packaged]",
     ),
     click.option(
-        "--reranker",
-        metavar="NAME",
+        "--reranker", metavar="NAME",
         help="Model that orders the passages found: folder or hub name of a cross-encoder, or "
         "openai:BASE_URL#MODEL for a server with /rerank.  [default: none]",
     ),
-)
+)  # fmt: skip
 
 
 def _generation(
@@ -309,32 +263,28 @@ with_generation = gathered(
         "openai:BASE_URL#MODEL.  [default: packaged]",
     ),
     click.option(
-        "--decoding",
-        type=click.Choice(DECODINGS),
+        "--decoding", type=click.Choice(DECODINGS),
         help="How a generated answer reads the evidence: in one prompt, one prompt per passage, or "
         "only the best quotes.  [default: quotes for the packaged model, else concat]",
     ),
     click.option(
-        "--prompt-tokens",
-        type=click.IntRange(min=1),
+        "--prompt-tokens", type=click.IntRange(min=1),
         help="Maximum length of a prompt.  [default: 800 on a CPU, else 3000; the model's window "
         "for documents]",
     ),
     click.option(
-        "--ms-poe",
-        type=click.Choice(["calibrated", "on", "off"]),
+        "--ms-poe", type=click.Choice(["calibrated", "on", "off"]),
         help="Multi-scale positions, for evidence in the middle of a prompt.  "
         "[default: calibrated]",
     ),
     click.option(
-        "--max-tokens",
-        type=click.IntRange(min=1),
+        "--max-tokens", type=click.IntRange(min=1),
         help="Maximum length of a generated answer.  [default: 200]",
     ),
     with_sees,
     with_withhold,
     with_parts,
-)
+)  # fmt: skip
 
 
 def suited(generation: GeneratorSettings, fields: Mapping[str, Any]) -> GeneratorSettings:
@@ -344,12 +294,9 @@ def suited(generation: GeneratorSettings, fields: Mapping[str, Any]) -> Generato
 
 
 with_collection = click.option(
-    "--collection",
-    metavar="NAME",
-    default="default",
-    show_default=True,
+    "--collection", metavar="NAME", default="default", show_default=True,
     help="Collection that documents are added to; made if there is none of this name.",
-)
+)  # fmt: skip
 
 
 def print_result(as_json: bool, values: object, print_text: Callable[[], None]) -> None:

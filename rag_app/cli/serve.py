@@ -43,37 +43,28 @@ LOGIN = "RAG_APP_AUTH"
 @with_corpus
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=7860,
-    show_default=True,
+    "--port", type=click.IntRange(0, 65535), default=7860, show_default=True,
     help="0 picks a free port.",
-)
+)  # fmt: skip
 @click.option("--api", is_flag=True, help="Also serve an OpenAI-compatible API at /v1.")
 @click.option("--mcp", is_flag=True, help="Also serve tools for other programs (MCP) at /mcp.")
 @click.option(
-    "--auth-file",
-    type=AnyFile,
+    "--auth-file", type=AnyFile,
     help="File of logins, one person a line, as `rag-app passwd` writes it.  "
     f"[default: ${LOGIN}, else no login]",
-)
+)  # fmt: skip
 @click.option(
-    "--user-header",
-    metavar="NAME",
+    "--user-header", metavar="NAME",
     help="Header in which a proxy in front says who has logged in.  [default: none]",
-)
+)  # fmt: skip
 @click.option(
-    "--proxy",
-    "proxies",
-    multiple=True,
-    metavar="ADDRESS",
+    "--proxy", "proxies", multiple=True, metavar="ADDRESS",
     help="Address of a proxy that is believed; may be repeated.  [default: this machine]",
-)
+)  # fmt: skip
 @click.option(
-    "--measurements",
-    is_flag=True,
+    "--measurements", is_flag=True,
     help="Also show what measures, for engineers: a view, and position checks.",
-)
+)  # fmt: skip
 @field_option(
     request_field("mode"), default="quote", show_default=True,
     help="Default answers: verbatim quotes or generated; the page offers both.",
@@ -89,12 +80,9 @@ LOGIN = "RAG_APP_AUTH"
 @with_ocr
 @with_file_limits
 @click.option(
-    "--max-recording-mb",
-    type=click.IntRange(min=1),
-    default=2048,
-    show_default=True,
+    "--max-recording-mb", type=click.IntRange(min=1), default=2048, show_default=True,
     help="Refuse uploaded recordings larger than this.",
-)
+)  # fmt: skip
 @with_synchronous
 @with_missing_shards
 def serve(

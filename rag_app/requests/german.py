@@ -7,31 +7,15 @@ import re
 from indexing.text.english import ORDINALS
 from rag_app.requests.target import groups_of, pattern
 
-_NOUNS = {
-    "dokument": "documents",
-    "dokumente": "documents",
-    "dokumenten": "documents",
-    "datei": "files",
-    "dateien": "files",
-    "text": "texts",
-    "texte": "texts",
-    "texten": "texts",
-    "besprechung": "meetings",
-    "besprechungen": "meetings",
-    "sitzung": "meetings",
-    "sitzungen": "meetings",
-    "meeting": "meetings",
-    "meetings": "meetings",
-    "treffen": "meetings",
-    "protokoll": "transcripts",
-    "protokolle": "transcripts",
-    "protokollen": "transcripts",
-    "transkript": "transcripts",
-    "transkripte": "transcripts",
-    "transkripten": "transcripts",
-    "aufnahme": "recordings",
-    "aufnahmen": "recordings",
+_FORMS_OF_NOUNS = {
+    "documents": "dokument dokumente dokumenten",
+    "files": "datei dateien",
+    "texts": "text texte texten",
+    "meetings": "besprechung besprechungen sitzung sitzungen meeting meetings treffen",
+    "transcripts": "protokoll protokolle protokollen transkript transkripte transkripten",
+    "recordings": "aufnahme aufnahmen",
 }
+_NOUNS = {form: noun for noun, forms in _FORMS_OF_NOUNS.items() for form in forms.split()}
 _NOUN = rf"(?P<noun{{}}>{'|'.join(sorted(_NOUNS, key=len, reverse=True))})"
 _THE = r"(?:(?:der|die|das|dem|den|des|dieser?|diese[mns]|unsere[rmns]?|mein(?:e[rmns]?)?) )?"
 _IN = r"(?:in|im|aus|bei|beim|von|vom|während|zu|zum|zur|auf|an)"

@@ -11,47 +11,20 @@ from rag_app.chat.language.current import gettext
 
 WORDS = (
     # What took how long.
-    N_("search"),
-    N_("evidence"),
-    N_("read"),
-    N_("context"),
-    N_("load"),
-    N_("write"),
-    N_("first"),
+    N_("search"), N_("evidence"), N_("read"), N_("context"), N_("load"), N_("write"), N_("first"),
     N_("total"),
     # Where a date or the participants are from.
-    N_("file name"),
-    N_("folder name"),
-    N_("first lines"),
-    N_("file"),
+    N_("file name"), N_("folder name"), N_("first lines"), N_("file"),
     # Orders of evidence, and states of Ms-PoE.
-    N_("reversed"),
-    N_("best-first"),
-    N_("best-last"),
-    N_("best-within"),
-    N_("ends"),
-    N_("on"),
+    N_("reversed"), N_("best-first"), N_("best-last"), N_("best-within"), N_("ends"), N_("on"),
     N_("off"),
     # Stages of uploads and answers.
-    N_("waiting"),
-    N_("reading"),
-    N_("added"),
-    N_("updated"),
-    N_("unchanged"),
-    N_("duplicate"),
-    N_("cancelled"),
-    N_("failed"),
-    N_("stopped"),
+    N_("waiting"), N_("reading"), N_("added"), N_("updated"), N_("unchanged"), N_("duplicate"),
+    N_("cancelled"), N_("failed"), N_("stopped"),
     # Formats of files, and kinds of documents without their article.
-    N_("text"),
-    N_("markdown"),
-    N_("mail"),
-    N_("Word document"),
-    N_("presentation"),
-    N_("spreadsheet"),
-    N_("e-book"),
-    N_("OpenDocument text"),
-)
+    N_("text"), N_("markdown"), N_("mail"), N_("Word document"), N_("presentation"),
+    N_("spreadsheet"), N_("e-book"), N_("OpenDocument text"),
+)  # fmt: skip
 """Words that are values of other packages, and no messages where they are made."""
 
 

@@ -37,20 +37,16 @@ _FILE = click.Path(path_type=Path, dir_okay=False, allow_dash=True)
     "--kind", "kinds", type=click.Choice(KINDS), multiple=True, help="Only this kind.  Repeatable."
 )
 @click.option(
-    "--state",
-    "states",
-    type=click.Choice(STATES),
-    multiple=True,
+    "--state", "states", type=click.Choice(STATES), multiple=True,
     help="Only matters of which this became.  Repeatable.",
-)
+)  # fmt: skip
 @with_fields("command", "search", *LIMITS_OF_LISTS)
 @click.option("--csv", type=_FILE, help="Write a table to this file; - prints it.")
 @click.option("--markdown", type=_FILE, help="Write a list to read to this file; - prints it.")
 @click.option(
-    "--ics",
-    type=_FILE,
+    "--ics", type=_FILE,
     help="Write the actions to this file, as a calendar's tasks; - prints them.",
-)
+)  # fmt: skip
 @with_json
 def register(
     folder: Path,

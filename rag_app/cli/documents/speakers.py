@@ -21,20 +21,13 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("documents", metavar="[DOCUMENT]...", nargs=-1)
 @click.option(
-    "--rename",
-    "renames",
-    nargs=2,
-    multiple=True,
-    metavar="SPEAKER NAME",
+    "--rename", "renames", nargs=2, multiple=True, metavar="SPEAKER NAME",
     help="Give a speaker another name; one that another has makes them one. May be repeated.",
-)
+)  # fmt: skip
 @click.option(
-    "--restore",
-    "restored",
-    multiple=True,
-    metavar="SPEAKER",
+    "--restore", "restored", multiple=True, metavar="SPEAKER",
     help="Call a speaker as the file does again. May be repeated.",
-)
+)  # fmt: skip
 @with_corpus
 @with_collections
 @with_json

@@ -35,25 +35,17 @@ if TYPE_CHECKING:
 @with_collection
 @with_encoder
 @click.option(
-    "--settle",
-    type=click.FloatRange(0, 3600),
-    default=2.0,
-    show_default=True,
-    metavar="SECONDS",
+    "--settle", type=click.FloatRange(0, 3600), default=2.0, show_default=True, metavar="SECONDS",
     help="A file is complete when it has not changed for so long.",
-)
+)  # fmt: skip
 @click.option(
-    "--poll",
-    type=click.FloatRange(0.1, 3600),
-    metavar="SECONDS",
+    "--poll", type=click.FloatRange(0.1, 3600), metavar="SECONDS",
     help="Look at all files this often, as network drives do not tell what changes.",
-)
+)  # fmt: skip
 @click.option(
-    "--tell",
-    multiple=True,
-    metavar="QUESTION",
+    "--tell", multiple=True, metavar="QUESTION",
     help="Print each new place that mentions this subject, or answers this question, once.",
-)
+)  # fmt: skip
 @with_ocr
 @with_file_limits
 @with_synchronous

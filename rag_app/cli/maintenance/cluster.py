@@ -39,36 +39,23 @@ def cluster(context: click.Context, folder: Path, as_json: bool) -> None:
     "--shards", type=click.IntRange(1, 4096), required=True, metavar="N", help="How many shards."
 )
 @click.option(
-    "--ray",
-    type=ClusterPlace(),
-    metavar="HOST:PORT",
-    default="",
+    "--ray", type=ClusterPlace(), metavar="HOST:PORT", default="",
     help="Search them on the machines of this Ray cluster.  [default: in the process that asks]",
-)
+)  # fmt: skip
 @click.option(
-    "--replicas",
-    type=click.IntRange(1, 64),
-    default=1,
-    show_default=True,
-    metavar="R",
+    "--replicas", type=click.IntRange(1, 64), default=1, show_default=True, metavar="R",
     help="With --ray, how many machines have each shard.",
-)
+)  # fmt: skip
 @click.option(
-    "--name",
-    default="",
+    "--name", default="",
     help="With --ray, what the corpus is called there, as in --corpus ray://HOST:PORT/NAME.  "
     "[default: as its folder]",
-)
+)  # fmt: skip
 @click.option(
-    "--ray-gpus",
-    "gpus",
-    type=click.FloatRange(min=0),
-    default=0,
-    show_default=True,
-    metavar="N",
+    "--ray-gpus", "gpus", type=click.FloatRange(min=0), default=0, show_default=True, metavar="N",
     help="With --ray, GPUs of each shard's process, which compare its vectors; 0.25 lets four "
     "share one.",
-)
+)  # fmt: skip
 @with_corpus
 @with_json
 def init(

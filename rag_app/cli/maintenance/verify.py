@@ -24,10 +24,9 @@ DAMAGED = 1
 @click.command()
 @click.option("--quick", is_flag=True, help="Only what every opening of a corpus looks at.")
 @click.option(
-    "--repair",
-    is_flag=True,
+    "--repair", is_flag=True,
     help="Encode damaged documents again, or read them again from their files.",
-)
+)  # fmt: skip
 @with_corpus
 @with_json
 def verify(quick: bool, repair: bool, folder: Path, as_json: bool) -> None:
