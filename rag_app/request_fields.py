@@ -48,38 +48,24 @@ ACTS: dict[Surface, tuple[Act, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class RequestField:
-    """A field of a request.
+    """A field of a request."""
 
-    Attributes:
-        name: By which every surface takes it.
-        kind: A `Literal`, `int`, `float` or `str`; `tuple` for several texts, `list` for the turns
-            of a conversation.
-        default: Its value where it is left out.
-        help: What it does, in one or two sentences.
-        acts: Whether questions take it, searches, or lists of every place; several, or all.
-        least: The least number.
-        most: The greatest number.
-        most_remote: The same for a request over the network.
-        longest: Characters of a text over the network; of several texts, how many.
-        flag: Its option where that is not `--NAME`, as for one of several texts.
-        former: Its former name, with dashes where it was an option, which is still taken.
-        metavar: What stands for its value in help.
-        absent: Where it makes no sense, and why.
-    """
-
-    name: str
+    name: str  # by which every surface takes it
+    # a `Literal`, `int`, `float` or `str`; `tuple` for several texts, `list` for the turns of a
+    # conversation
     kind: Any
-    default: Any
-    help: str
+    default: Any  # its value where it is left out
+    help: str  # what it does, in one or two sentences
+    # whether questions take it, searches, or lists of every place; several, or all
     acts: tuple[Act, ...] = ("ask", "search", "every")
     least: float | None = None
     most: float | None = None
-    most_remote: int | None = None
-    longest: int = 1000
-    flag: str = ""
-    former: str = ""
-    metavar: str | None = None
-    absent: Mapping[Surface, str] = field(default_factory=dict)
+    most_remote: int | None = None  # the same for a request over the network
+    longest: int = 1000  # characters of a text over the network; of several texts, how many
+    flag: str = ""  # its option where that is not `--NAME`, as for one of several texts
+    former: str = ""  # its former name, with dashes where it was an option, which is still taken
+    metavar: str | None = None  # what stands for its value in help
+    absent: Mapping[Surface, str] = field(default_factory=dict)  # where it makes no sense, and why
 
     @property
     def choices(self) -> tuple[str, ...]:

@@ -49,15 +49,10 @@ class Emphasis:
 
 @dataclass(frozen=True, slots=True)
 class AnswerLine:
-    """A line of an answer of quotes.
+    """A line of an answer of quotes."""
 
-    Attributes:
-        text: The line without its marker.
-        marker: The number of its citation; None for a line that is no quote.
-    """
-
-    text: Emphasis
-    marker: int | None = None
+    text: Emphasis  # the line without its marker
+    marker: int | None = None  # the number of its citation; None for a line that is no quote
 
     @property
     def own(self) -> str:

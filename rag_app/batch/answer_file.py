@@ -67,23 +67,14 @@ _VALUE = re.compile(rb'"(?:[^"\\]|\\.)*"|null')
 
 @dataclass(frozen=True, slots=True)
 class AnswerLine:
-    """A line of the file.
+    """A line of the file."""
 
-    Attributes:
-        line: Its bytes, newline included.
-        settings: Fingerprint of the settings.
-        documents: Fingerprint of the documents.
-        failed: Whether it holds an error instead of an answer.
-        abstained: Whether the answer abstains.
-        partial: Whether it was made without the documents of a lost shard.
-    """
-
-    line: bytes
-    settings: str
-    documents: str
-    failed: bool
+    line: bytes  # newline included
+    settings: str  # fingerprint of the settings
+    documents: str  # fingerprint of the documents
+    failed: bool  # whether it holds an error instead of an answer
     abstained: bool
-    partial: bool
+    partial: bool  # whether it was made without the documents of a lost shard
 
     @property
     def record(self) -> Json:

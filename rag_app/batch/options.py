@@ -14,25 +14,18 @@ Changed = Literal["stop", "keep", "ask", "refresh"]
 
 @dataclass(frozen=True, slots=True)
 class BatchOptions:
-    """How a batch is asked.
+    """How a batch is asked."""
 
-    Attributes:
-        fields: Of every request, as `Corpus.ask` takes them; a question's own come before them.
-        workers: Questions answered in parallel.
-        limit: Maximum number of questions to ask in this run; None for all.
-        retry_failed: Whether to ask questions again that failed, or were answered without a lost
-            shard.
-        changed: What to do with answers made with other settings, documents or questions:
-            "stop" before asking anything, "keep" them, or "ask" these questions again; "refresh"
-            asks those again whose answers are overtaken by changed documents (`rag_app.batch.
-            refresh`), whatever the settings. Answers to questions that are not in the file of
-            questions are kept in any case.
-    """
-
+    # of every request, as `Corpus.ask` takes them; a question's own come before them
     fields: AskOptions = field(default_factory=AskOptions)
-    workers: int = 1
-    limit: int | None = None
+    workers: int = 1  # questions answered in parallel
+    limit: int | None = None  # maximum number of questions to ask in this run; None for all
+    # whether to ask questions again that failed, or were answered without a lost shard
     retry_failed: bool = False
+    # what to do with answers made with other settings, documents or questions: "stop" before asking
+    # anything, "keep" them, or "ask" these questions again; "refresh" asks those again whose
+    # answers are overtaken by changed documents (`rag_app.batch.refresh`), whatever the settings.
+    # Answers to questions that are not in the file of questions are kept in any case
     changed: Changed = "stop"
 
     def __post_init__(self) -> None:

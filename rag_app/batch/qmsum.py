@@ -24,48 +24,31 @@ RELEASE = "fetch the file again from the QMSum release"
 
 @dataclass(frozen=True, slots=True)
 class MeetingQuestion:
-    """A query of a meeting.
-
-    Attributes:
-        text: The query.
-        answer: The summary that answers it.
-        utterances: Numbers of the gold utterances, from 0, ascending; empty for a query about the
-            whole.
-    """
+    """A query of a meeting."""
 
     text: str
-    answer: str
+    answer: str  # the summary that answers it
+    # numbers of the gold utterances, from 0, ascending; empty for a query about the whole
     utterances: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class MarkedTopic:
-    """A topic of a meeting.
+    """A topic of a meeting."""
 
-    Attributes:
-        title: In the words of whoever marked it.
-        spans: First and last utterance of each run that is about it, from 0, both inclusive.
-    """
-
-    title: str
+    title: str  # in the words of whoever marked it
+    # first and last utterance of each run that is about it, from 0, both inclusive
     spans: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """A meeting and its queries.
+    """A meeting and its queries."""
 
-    Attributes:
-        document: Its text, "speaker: content" a line, and its utterances.
-        general: Queries about the whole meeting.
-        specific: Queries with gold utterances.
-        topics: In the file's order.
-    """
-
-    document: Document
-    general: tuple[MeetingQuestion, ...]
-    specific: tuple[MeetingQuestion, ...]
-    topics: tuple[MarkedTopic, ...] = ()
+    document: Document  # its text, "speaker: content" a line, and its utterances
+    general: tuple[MeetingQuestion, ...]  # queries about the whole meeting
+    specific: tuple[MeetingQuestion, ...]  # queries with gold utterances
+    topics: tuple[MarkedTopic, ...] = ()  # in the file's order
 
 
 def meetings(path: Path) -> list[Meeting]:

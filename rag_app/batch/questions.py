@@ -30,22 +30,16 @@ _NEAR = 0.8  # likeness of a misspelled field; other names are whoever's own not
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question of a batch.
+    """A question of a batch."""
 
-    Attributes:
-        id: Names it within its file.
-        text: The question.
-        document: Id, path, folder or title of the documents it is limited to; None for all.
-        digest: Digest of the document, if its content is known; then it is found under any name.
-        problem: Why it cannot be asked; None if it can.
-        fields: Fields of its request, as `Corpus.ask` takes them.
-    """
-
-    id: str
+    id: str  # names it within its file
     text: str
+    # id, path, folder or title of the documents it is limited to; None for all
     document: str | None = None
+    # digest of the document, if its content is known; then it is found under any name
     digest: str | None = None
-    problem: str | None = None
+    problem: str | None = None  # why it cannot be asked; None if it can
+    # fields of its request, as `Corpus.ask` takes them
     fields: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -36,26 +36,18 @@ Reason = Literal["quotes", "evidence", "documents"]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A question that was asked again.
+    """A question that was asked again."""
 
-    Attributes:
-        id: Of the question.
-        question: Its text.
-        reason: Quotes that are not the same; new evidence; or that documents changed, where the
-            answer is computed from all of them, or an earlier version did not keep its evidence.
-        documents: Titles of those whose passages are new or higher among the evidence.
-        changed: Whether the answer has other words now; else other places at most.
-        before: The former answer, its quotes with what became of each as `now`.
-        after: The line as it is now.
-    """
-
-    id: str
+    id: str  # of the question
     question: str
+    # quotes that are not the same; new evidence; or that documents changed, where the answer is
+    # computed from all of them, or an earlier version did not keep its evidence
     reason: Reason
+    # titles of those whose passages are new or higher among the evidence
     documents: tuple[str, ...]
-    changed: bool
-    before: Json
-    after: Json
+    changed: bool  # whether the answer has other words now; else other places at most
+    before: Json  # the former answer, its quotes with what became of each as `now`
+    after: Json  # the line as it is now
 
     @property
     def added(self) -> list[Json]:

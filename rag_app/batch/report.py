@@ -26,19 +26,12 @@ _TITLE = "Answers"
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of an answer.
+    """A piece of an answer."""
 
-    Attributes:
-        text: As it was written.
-        marker: The quote that it points to, for a marker.
-        unsupported: Whether it is a sentence that no quote supports.
-        doubt: Whether it is the mark after such a sentence.
-    """
-
-    text: str
-    marker: int | None = None
-    unsupported: bool = False
-    doubt: bool = False
+    text: str  # as it was written
+    marker: int | None = None  # the quote that it points to, for a marker
+    unsupported: bool = False  # whether it is a sentence that no quote supports
+    doubt: bool = False  # whether it is the mark after such a sentence
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,41 +93,26 @@ StoredAnswer = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A question and its answer.
-
-    Attributes:
-        question: As it was asked.
-        mode: Answer mode.
-        documents: Ids of the documents it is limited to; none for all.
-        state: Its state.
-        text: The answer so far, with its markers.
-        answer: The complete answer, once it is there.
-        note: An error, or how many questions are ahead, or the progress of a check.
-        check: Its position check, if there was one.
-        collections: Names of the collections it is limited to; none for all.
-        length: How long the answer was to be.
-        form: In what form.
-        rating: What whoever asked thinks of the answer; "" for nothing.
-        read_as: "question" where it is looked up as it is, in all documents.
-        standing: The name of the standing question that it asks, as long as that is told of what
-            is new; "" for any other question.
-        told: Whether nobody asked it: it tells what is new for the standing question of that name.
-    """
+    """A question and its answer."""
 
     question: str
     mode: Mode = "quote"
-    documents: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()  # ids of the documents it is limited to; none for all
     state: State = "waiting"
-    text: str = ""
-    answer: StoredAnswer = None
+    text: str = ""  # the answer so far, with its markers
+    answer: StoredAnswer = None  # the complete answer, once it is there
+    # an error, or how many questions are ahead, or the progress of a check
     note: InstanceOf[str] = ""
-    check: PositionCheckRecord | None = None
-    collections: tuple[str, ...] = ()
-    length: Length = "usual"
-    rating: Rating = ""
-    form: Form = "usual"
-    read_as: ReadAs = "auto"
+    check: PositionCheckRecord | None = None  # its position check, if there was one
+    collections: tuple[str, ...] = ()  # names of the collections it is limited to; none for all
+    length: Length = "usual"  # how long the answer was to be
+    rating: Rating = ""  # what whoever asked thinks of the answer; "" for nothing
+    form: Form = "usual"  # in what form
+    read_as: ReadAs = "auto"  # "question" where it is looked up as it is, in all documents
+    # the name of the standing question that it asks, as long as that is told of what is new; "" for
+    # any other question
     standing: str = ""
+    # whether nobody asked it: it tells what is new for the standing question of that name
     told: bool = False
 
     @property
@@ -138,20 +123,13 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A conversation.
+    """A conversation."""
 
-    Attributes:
-        id: 16 hexadecimal digits.
-        begun: Time of its start, ISO 8601, UTC.
-        exchanges: Oldest first.
-        name: What its owner calls it; "" for the beginning of the first question.
-        pinned: Whether it stays at the top of the list, and is not deleted with the oldest.
-    """
-
-    id: str
-    begun: str
-    exchanges: tuple[Exchange, ...] = ()
-    name: str = ""
+    id: str  # 16 hexadecimal digits
+    begun: str  # time of its start, ISO 8601, UTC
+    exchanges: tuple[Exchange, ...] = ()  # oldest first
+    name: str = ""  # what its owner calls it; "" for the beginning of the first question
+    # whether it stays at the top of the list, and is not deleted with the oldest
     pinned: bool = False
 
     @classmethod

@@ -36,19 +36,12 @@ QUICK, LONGEST = 2.0, 60.0  # seconds that a server may take to list its models,
 
 @dataclass(frozen=True, slots=True)
 class ServerModels:
-    """A server that was found.
+    """A server that was found."""
 
-    Attributes:
-        name: What runs there, if it is a usual address, else its address.
-        address: Its base URL.
-        models: Its names of its models.
-        elsewhere: Whether what it is asked leaves this machine.
-    """
-
-    name: str
-    address: str
-    models: tuple[str, ...]
-    elsewhere: bool
+    name: str  # what runs there, if it is a usual address, else its address
+    address: str  # its base URL
+    models: tuple[str, ...]  # its names of its models
+    elsewhere: bool  # whether what it is asked leaves this machine
 
     def full_name(self, model: str) -> str:
         """The name of one of its models, as `--generator` takes it."""

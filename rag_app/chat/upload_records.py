@@ -34,26 +34,18 @@ _SUFFIXES = frozenset({".json", ".data", ".part", ".new", ".lock"})
 
 @dataclass(frozen=True, slots=True)
 class UploadStatus:
-    """An uploaded file on its way into the corpus.
+    """An uploaded file on its way into the corpus."""
 
-    Attributes:
-        id: Its id; "" before it has a record.
-        name: As it was uploaded, or as it is to be called: a relative path.
-        stage: "exists" while somebody must say whether it replaces a document of its name; its
-            stage, or its result.
-        share: How much of it is read, 0 to 1.
-        note: What is wrong with it, and what to do.
-        seconds_left: How long reading it will still take; None while that is not known.
-        owner: Login name of whoever uploaded it; "" where nobody logs in.
-    """
-
-    id: str
-    name: str
+    id: str  # its id; "" before it has a record
+    name: str  # as it was uploaded, or as it is to be called: a relative path
+    # "exists" while somebody must say whether it replaces a document of its name; its stage, or its
+    # result
     stage: Stage = "waiting"
-    share: float = 0.0
-    note: str = ""
+    share: float = 0.0  # how much of it is read, 0 to 1
+    note: str = ""  # what is wrong with it, and what to do
+    # how long reading it will still take; None while that is not known
     seconds_left: float | None = None
-    owner: str = ""
+    owner: str = ""  # login name of whoever uploaded it; "" where nobody logs in
 
     @property
     def title(self) -> str:

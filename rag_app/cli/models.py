@@ -22,23 +22,16 @@ _SOURCES = {"packaged": "comes with rag-app", "cache": "the hub's cache", "file"
 
 @dataclass(frozen=True, slots=True)
 class ListedModel:
-    """A language model that may be named, as `--generator` takes it.
-
-    Attributes:
-        name: Its name.
-        source: Where it is.
-        bytes: Of its weights; None where that is not known.
-        fits: Whether it fits into the memory that is free; None where that is not known.
-        read: Tokens of a prompt that it reads a second here; None where it was not measured.
-        written: Tokens that it writes a second.
-    """
+    """A language model that may be named, as `--generator` takes it."""
 
     name: str
-    source: str
-    bytes: int | None = None
+    source: str  # where it is
+    bytes: int | None = None  # of its weights; None where that is not known
+    # whether it fits into the memory that is free; None where that is not known
     fits: bool | None = None
+    # tokens of a prompt that it reads a second here; None where it was not measured
     read: float | None = None
-    written: float | None = None
+    written: float | None = None  # tokens that it writes a second
 
 
 @click.group(invoke_without_command=True)

@@ -29,22 +29,15 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class QuoteNow:
-    """What became of a quote.
+    """What became of a quote."""
 
-    Attributes:
-        standing: "same" at its place; "moved" with all its words, to another place, page or time;
-            "altered" where other words stand in its place, or somebody else says them; or "gone".
-        start: First character, in the document as it is now; 0 where it is gone.
-        end: One past the last.
-        text: What stands there, white space as it is; "" where it is gone.
-        label: Who says that, as the file spells it.
-    """
-
+    # "same" at its place; "moved" with all its words, to another place, page or time; "altered"
+    # where other words stand in its place, or somebody else says them; or "gone"
     standing: Standing
-    start: int = 0
-    end: int = 0
-    text: str = ""
-    label: str | None = None
+    start: int = 0  # first character, in the document as it is now; 0 where it is gone
+    end: int = 0  # one past the last
+    text: str = ""  # what stands there, white space as it is; "" where it is gone
+    label: str | None = None  # who says that, as the file spells it
 
 
 def around(document: Document, start: int, end: int, margin: int = MARGIN) -> Json:

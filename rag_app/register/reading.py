@@ -18,20 +18,16 @@ from indexing.store.view import StoreView
 class RegisterLimits:
     """Which matters of a register are wanted; an empty part limits nothing.
 
-    Attributes:
-        person: Part of the name of whoever is to do it; of a decision or question, who says it.
-        kinds: Kinds of matters.
-        states: What became of them; "open" are all actions and questions that are not done or
-            dropped.
-        where: Limits of documents, one of which says something of the matter.
-
     Raises:
         InvalidRequest: A kind or a state is none.
     """
 
+    # part of the name of whoever is to do it; of a decision or question, who says it
     person: str = ""
     kinds: tuple[CommitmentKind, ...] = ()
+    # what became of them; "open" are all actions and questions that are not done or dropped
     states: tuple[State, ...] = ()
+    # limits of documents, one of which says something of the matter
     where: Filter = field(default_factory=Filter)
 
     def __post_init__(self) -> None:

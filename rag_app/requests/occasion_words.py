@@ -13,44 +13,32 @@ from rag_app.requests.wording import GERMAN
 
 @dataclass(frozen=True, slots=True)
 class OccasionWords:
-    """How one language names the time of a meeting, and its people.
-
-    Attributes:
-        language: Its code.
-        forms: Patterns by name. Their groups are `time`, or `since` (`first`) and `until`, or
-            `names`, or `kind` of a latest meeting.
-        speech: Words of what people do in meetings, or of meetings themselves.
-        subjects: Words of matter between such a word and a time that is still that of the meeting:
-            "Was sagte Ada im März?"
-        verbs_last: Whether what was done may stand behind its time: "im März beschlossen".
-        matter: What begins the matter of a question, so that a time after it is of the matter.
-        meeting: Words of meetings alone.
-        year: A year alone.
-        prepositions: What a mention may begin with, and what stands there before a name instead.
-        relative: Patterns of times relative to today, by what they are in English.
-        months: The number of each month, by the beginning of its name.
-        after: Words that leave out the time that they name.
-        before: The same, of times until.
-        outside: Before a meeting: the question is about what lies outside it ("since the June
-            meeting"), and limited to nothing.
-        both: "and".
-    """
+    """How one language names the time of a meeting, and its people."""
 
     language: str
+    # patterns by name. Their groups are `time`, or `since` (`first`) and `until`, or `names`, or
+    # `kind` of a latest meeting
     forms: Mapping[str, re.Pattern[str]]
-    speech: re.Pattern[str]
+    speech: re.Pattern[str]  # words of what people do in meetings, or of meetings themselves
+    # words of matter between such a word and a time that is still that of the meeting: "Was sagte
+    # Ada im März?"
     subjects: int
-    verbs_last: bool
+    verbs_last: bool  # whether what was done may stand behind its time: "im März beschlossen"
+    # what begins the matter of a question, so that a time after it is of the matter
     matter: re.Pattern[str]
-    meeting: re.Pattern[str]
-    year: re.Pattern[str]
+    meeting: re.Pattern[str]  # words of meetings alone
+    year: re.Pattern[str]  # a year alone
+    # what a mention may begin with, and what stands there before a name instead
     prepositions: Mapping[str, str]
+    # patterns of times relative to today, by what they are in English
     relative: Mapping[str, re.Pattern[str]]
-    months: Mapping[str, int]
-    after: frozenset[str]
-    before: frozenset[str]
+    months: Mapping[str, int]  # the number of each month, by the beginning of its name
+    after: frozenset[str]  # words that leave out the time that they name
+    before: frozenset[str]  # the same, of times until
+    # before a meeting: the question is about what lies outside it ("since the June meeting"), and
+    # limited to nothing
     outside: re.Pattern[str]
-    both: str
+    both: str  # "and"
 
 
 def _compiled(form: str) -> re.Pattern[str]:

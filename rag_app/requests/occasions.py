@@ -79,21 +79,13 @@ class KnownMeetings:
 
 @dataclass(frozen=True, slots=True)
 class OccasionMention:
-    """A place in a question that limits it to a time or to people.
+    """A place in a question that limits it to a time or to people."""
 
-    Attributes:
-        start: First character in the question.
-        end: One past the last.
-        where: The limits: `since`, `until` and `participants` of a filter.
-        words: Those of its language.
-        sure: Whether it names a meeting, and not a time alone.
-    """
-
-    start: int
-    end: int
-    where: Filter
-    words: OccasionWords
-    sure: bool
+    start: int  # first character in the question
+    end: int  # one past the last
+    where: Filter  # the limits: `since`, `until` and `participants` of a filter
+    words: OccasionWords  # those of its language
+    sure: bool  # whether it names a meeting, and not a time alone
 
     def preposition(self, question: str) -> str:
         """What to put before a name in its place: "in", where it begins with such a word."""

@@ -85,31 +85,21 @@ _AND = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """How a request is answered.
+    """How a request is answered."""
 
-    Attributes:
-        request: The request, limited to the documents that its question names.
-        target: What it asks for.
-        lines: The answer, where it is computed; None where the question is looked up.
-        limits: The dates and people that its question names, in plain words; "" for none.
-        corrections: Its misspelled words.
-        abstains: Whether there is nothing to look in, and the lines say so.
-        everywhere: The same without these dates and people, for where nothing is found with them;
-            None where the question names none, or a meeting that is there, or that would have
-            its date.
-        unlimited: The dates and people that were given up so; "" for none.
-        required: What a passage has to match for that: the day or month asked for, which no
-            document is of; None where any will do.
-    """
-
-    request: AskRequest
-    target: Target
+    request: AskRequest  # the request, limited to the documents that its question names
+    target: Target  # what it asks for
+    # the answer, where it is computed; None where the question is looked up
     lines: tuple[Line, ...] | None = None
-    limits: str = ""
-    corrections: tuple[Correction, ...] = ()
-    abstains: bool = False
+    limits: str = ""  # the dates and people that its question names, in plain words; "" for none
+    corrections: tuple[Correction, ...] = ()  # its misspelled words
+    abstains: bool = False  # whether there is nothing to look in, and the lines say so
+    # the same without these dates and people, for where nothing is found with them; None where the
+    # question names none, or a meeting that is there, or that would have its date
     everywhere: Route | None = None
-    unlimited: str = ""
+    unlimited: str = ""  # the dates and people that were given up so; "" for none
+    # what a passage has to match for that: the day or month asked for, which no document is of;
+    # None where any will do
     required: re.Pattern[str] | None = None
 
     @property

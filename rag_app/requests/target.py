@@ -35,31 +35,18 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a request asks for.
+    """What a request asks for."""
 
-    Attributes:
-        kind: What it is.
-        read_as: The same in plain words.
-        documents: The documents it is about; none for all.
-        spoken: Whether it is about transcripts only.
-        phrase: The words whose mentions it asks for.
-        phrases: The same in all spellings; none for itself.
-        literal: Whether it asks for these very words, so that "nowhere" is an answer too.
-        language: In which language it asks, a key of `WORDINGS`.
-        person: Whose actions it asks for; "" for everybody's.
-        states: What became of what it asks for; none for whatever did.
-    """
-
-    kind: Kind
-    read_as: str
-    documents: tuple[str, ...] = ()
-    spoken: bool = False
-    phrase: str = ""
-    literal: bool = True
-    language: str = ENGLISH
-    person: str = ""
-    states: tuple[State, ...] = ()
-    phrases: tuple[str, ...] = ()
+    kind: Kind  # what it is
+    read_as: str  # the same in plain words
+    documents: tuple[str, ...] = ()  # the documents it is about; none for all
+    spoken: bool = False  # whether it is about transcripts only
+    phrase: str = ""  # the words whose mentions it asks for
+    literal: bool = True  # whether it asks for these very words, so that "nowhere" is an answer too
+    language: str = ENGLISH  # in which language it asks, a key of `WORDINGS`
+    person: str = ""  # whose actions it asks for; "" for everybody's
+    states: tuple[State, ...] = ()  # what became of what it asks for; none for whatever did
+    phrases: tuple[str, ...] = ()  # the same in all spellings; none for itself
 
     @property
     def wording(self) -> Wording:

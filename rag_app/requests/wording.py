@@ -12,17 +12,12 @@ GERMAN = "de"
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How one language says it.
+    """How one language says it."""
 
-    Attributes:
-        nouns: Singular and plural of what is counted, by its English singular.
-        messages: By their English; of a message that is not there, the English.
-        thousands: What stands between thousands.
-    """
-
+    # singular and plural of what is counted, by its English singular
     nouns: Mapping[str, tuple[str, str]]
-    messages: Mapping[str, str]
-    thousands: str
+    messages: Mapping[str, str]  # by their English; of a message that is not there, the English
+    thousands: str  # what stands between thousands
 
     def say(self, message: str, /, **values: object) -> str:
         """A message, given in English with names in braces, filled in."""

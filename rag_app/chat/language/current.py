@@ -27,15 +27,10 @@ _USUAL = {ENGLISH: "en_GB"}  # where a browser names no region
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language, as somebody speaks it.
+    """A language, as somebody speaks it."""
 
-    Attributes:
-        code: A key of `LANGUAGES`.
-        locale: How numbers and days are written, such as "de_CH".
-    """
-
-    code: str = ENGLISH
-    locale: str = _USUAL[ENGLISH]
+    code: str = ENGLISH  # a key of `LANGUAGES`
+    locale: str = _USUAL[ENGLISH]  # how numbers and days are written, such as "de_CH"
 
 
 _UNKNOWN = Language()  # of whoever says nothing about it

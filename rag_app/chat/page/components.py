@@ -58,16 +58,10 @@ def in_each_language(write: Callable[[], str]) -> I18nData:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A whole number from 1 that people write into a field.
+    """A whole number from 1 that people write into a field."""
 
-    Attributes:
-        name: What it counts.
-        label: The same, and up to where.
-        most: The most.
-    """
-
-    name: str
-    label: str
+    name: str  # what it counts
+    label: str  # the same, and up to where
     most: int
 
 

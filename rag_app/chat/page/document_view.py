@@ -22,19 +22,12 @@ AROUND = 1  # parts before and after the one that is opened, which come with it
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A block with its words.
-
-    Attributes:
-        block: What it is.
-        pieces: Its words; of a table's row, those of each cell.
-        time: Its time as people write it.
-        rule: Whether it is the line below the head of a table.
-    """
+    """A block with its words."""
 
     block: Block
-    pieces: list[list[Piece]]
-    time: str | None
-    rule: bool
+    pieces: list[list[Piece]]  # its words; of a table's row, those of each cell
+    time: str | None  # its time as people write it
+    rule: bool  # whether it is the line below the head of a table
 
 
 def document(

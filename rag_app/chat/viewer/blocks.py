@@ -28,26 +28,16 @@ _RULE = re.compile(r"[ \t|:=+*_-]+")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A piece of a document that is shown by itself.
+    """A piece of a document that is shown by itself."""
 
-    Attributes:
-        kind: What it is shown as.
-        start: First character.
-        end: One past the last.
-        text_start: First character that is shown: past the label of an utterance, or the marks of a
-            heading.
-        speaker: Who speaks, in an utterance.
-        time: Seconds from the start of the recording.
-        place: What the page is called that begins with it.
-    """
-
-    kind: Kind
-    start: int
-    end: int
+    kind: Kind  # what it is shown as
+    start: int  # first character
+    end: int  # one past the last
+    # first character that is shown: past the label of an utterance, or the marks of a heading
     text_start: int
-    speaker: str | None = None
-    time: float | None = None
-    place: str | None = None
+    speaker: str | None = None  # who speaks, in an utterance
+    time: float | None = None  # seconds from the start of the recording
+    place: str | None = None  # what the page is called that begins with it
 
 
 @dataclass(frozen=True, slots=True)

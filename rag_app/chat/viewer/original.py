@@ -27,17 +27,11 @@ CHANGED = N_("The file has changed since it was read. This is its text, as it wa
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """The file of a document.
+    """The file of a document."""
 
-    Attributes:
-        path: Where it lies; None where it cannot be shown.
-        state: Its size and time.
-        problem: Why it cannot be shown; "" for a text that never was a file.
-    """
-
-    path: Path | None = None
-    state: FileState | None = None
-    problem: str = ""
+    path: Path | None = None  # where it lies; None where it cannot be shown
+    state: FileState | None = None  # its size and time
+    problem: str = ""  # why it cannot be shown; "" for a text that never was a file
 
     @property
     def is_unchanged(self) -> bool:

@@ -21,19 +21,12 @@ AT_ONCE = 2  # passwords that are hashed at once: each takes memory, and a CPU
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who sends a request, as far as it shows.
+    """Who sends a request, as far as it shows."""
 
-    Attributes:
-        user: Their name; None for a stranger.
-        by: What shows it; "" for nothing.
-        wait: Seconds until a password of this login is looked at again.
-        wrong: Whether a wrong login came with it.
-    """
-
-    user: str | None = None
-    by: Literal["", "session", "password", "proxy"] = ""
-    wait: int = 0
-    wrong: bool = False
+    user: str | None = None  # their name; None for a stranger
+    by: Literal["", "session", "password", "proxy"] = ""  # what shows it; "" for nothing
+    wait: int = 0  # seconds until a password of this login is looked at again
+    wrong: bool = False  # whether a wrong login came with it
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,24 +38,16 @@ STATIC = Path(__file__).parents[1] / "page" / "static"
 
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
-    """How an application is served.
+    """How an application is served."""
 
-    Attributes:
-        host: Address to listen on.
-        port: Port; 0 takes a free one.
-        api: Whether the OpenAI-compatible API is served at /v1.
-        mcp: Whether MCP tools are served at /mcp.
-        logins: Who may log in; None where nobody has to.
-        user_header: The header in which a proxy says who somebody is; None for no such proxy.
-        proxies: Addresses of proxies, which are believed where a request is from.
-    """
-
-    host: str = "127.0.0.1"
-    port: int = 7860
-    api: bool = False
-    mcp: bool = False
-    logins: Logins | None = None
+    host: str = "127.0.0.1"  # address to listen on
+    port: int = 7860  # 0 takes a free one
+    api: bool = False  # whether the OpenAI-compatible API is served at /v1
+    mcp: bool = False  # whether MCP tools are served at /mcp
+    logins: Logins | None = None  # who may log in; None where nobody has to
+    # the header in which a proxy says who somebody is; None for no such proxy
     user_header: str | None = None
+    # addresses of proxies, which are believed where a request is from
     proxies: tuple[str, ...] = PROXIES
 
     def __post_init__(self) -> None:

@@ -40,21 +40,13 @@ TEMPLATES: dict[str, Templates] = {
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A question, and the span that it was made from.
+    """A question, and the span that it was made from."""
 
-    Attributes:
-        question: What is asked.
-        start: First character of a sentence, or of a part about one thing.
-        end: One past its last.
-        general: Whether it asks for what is said of a thing, and not for one fact.
-        request: Whether it is a request that the document as a whole answers.
-    """
-
-    question: str
-    start: int
-    end: int
-    general: bool = False
-    request: bool = False
+    question: str  # what is asked
+    start: int  # first character of a sentence, or of a part about one thing
+    end: int  # one past its last
+    general: bool = False  # whether it asks for what is said of a thing, and not for one fact
+    request: bool = False  # whether it is a request that the document as a whole answers
 
 
 def candidates(document: Document, about: Overview) -> list[Candidate]:

@@ -12,26 +12,19 @@ Template = tuple[re.Pattern[str], Ask]
 
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """The templates of a language.
+    """The templates of a language."""
 
-    Attributes:
-        facts: Of any sentence.
-        promises: Of what somebody is to do, for the sentences in which an overview finds that.
-        leans: Words in a question that cannot be understood without what was said before it.
-        about: A question on a word of a part of a document: the word, the text of the part, and
-            whether people speak there; "" for none.
-        decided: What was decided in a document, with its title in braces.
-        spoke: Who spoke there.
-        summary: What it is about.
-    """
-
-    facts: tuple[Template, ...]
+    facts: tuple[Template, ...]  # of any sentence
+    # of what somebody is to do, for the sentences in which an overview finds that
     promises: tuple[Template, ...]
+    # words in a question that cannot be understood without what was said before it
     leans: re.Pattern[str]
+    # a question on a word of a part of a document: the word, the text of the part, and whether
+    # people speak there; "" for none
     about: Callable[[str, str, bool], str]
-    decided: str
-    spoke: str
-    summary: str
+    decided: str  # what was decided in a document, with its title in braces
+    spoke: str  # who spoke there
+    summary: str  # what it is about
 
 
 def lower(text: str) -> str:
