@@ -6,19 +6,16 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
 
+from generator.answer import Answer
+from generator.evidence import Evidence
+from indexing.change_detection import DocumentIdentity
 from indexing.error_log import unexpected
 from indexing.errors import DocumentNotFound, InputError, InvalidRequest, RagAppError
 from rag_app.batch.options import BatchOptions
 from rag_app.batch.questions import Question
 from rag_app.batch.scope import CurrentDocuments
 from rag_app.request_fields import ask_request
-
-if TYPE_CHECKING:
-    from generator.answer import Answer
-    from generator.evidence import Evidence
-    from indexing.change_detection import DocumentIdentity
 
 
 @dataclass(frozen=True, slots=True)

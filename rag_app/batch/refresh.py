@@ -11,19 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from generator.answer import Answer
+from generator.evidence import Evidence, Span
 from indexing.documents import Document
 from indexing.errors import DocumentNotFound
+from rag_app.batch.questions import Question
+from rag_app.batch.scope import Documents
+from rag_app.corpus.corpus import Corpus
 from rag_app.proof.standing import around, look_up
 from rag_app.request_fields import ask_request
-
-if TYPE_CHECKING:
-    from generator.answer import Answer
-    from generator.evidence import Evidence, Span
-    from rag_app.batch.questions import Question
-    from rag_app.batch.scope import Documents
-    from rag_app.corpus.corpus import Corpus
 
 NEAR = 0.6
 """Share of the score of the last passage quoted, from which on a new passage may be quoted too.

@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from indexing.errors import DocumentNotFound, InvalidRequest
 from rag_app.batch.answer_file import AnswerFile, AnswerLine, Key
 from rag_app.batch.asking import QuestionResult, ask_all
 from rag_app.batch.options import BatchOptions
+from rag_app.batch.questions import Question
 from rag_app.batch.refresh import Change, Refresh, evidence_kept, with_surroundings
 from rag_app.batch.scope import (
     CurrentDocuments,
@@ -21,10 +22,7 @@ from rag_app.batch.scope import (
     fingerprint,
     question_settings,
 )
-
-if TYPE_CHECKING:
-    from rag_app.batch.questions import Question
-    from rag_app.corpus.corpus import Corpus
+from rag_app.corpus.corpus import Corpus
 
 Json = dict[str, Any]
 Notify = Callable[[str], None]

@@ -6,18 +6,16 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from indexing.change_detection import DocumentIdentity
 from indexing.errors import DocumentNotFound
 from indexing.filter import Filter
+from rag_app.batch.options import BatchOptions
+from rag_app.batch.questions import Question
 from rag_app.corpus.contents.document_names import documents_named
+from rag_app.corpus.corpus import Corpus
 from rag_app.request_fields import fields_of, request_field
-
-if TYPE_CHECKING:
-    from rag_app.batch.options import BatchOptions
-    from rag_app.batch.questions import Question
-    from rag_app.corpus.corpus import Corpus
 
 Json = dict[str, Any]
 

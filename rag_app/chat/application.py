@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from generator.answer import Mode
 from indexing.models.graphs.cores import Cores
 from rag_app.chat.collection_list import CollectionList
 from rag_app.chat.conversation_store import ConversationStore
@@ -19,12 +20,11 @@ from rag_app.chat.removal_notice import RemovalNotices
 from rag_app.chat.uploads import MAX_RECORDING, Uploads
 from rag_app.chat.viewer.viewer import Viewer
 from rag_app.chat.welcome.suggestions import Suggestions
+from rag_app.corpus.access import SharedCorpus
 
 if TYPE_CHECKING:
     from gradio import Blocks
 
-    from generator.answer import Mode
-    from rag_app.corpus.access import SharedCorpus
 
 UPLOADS = "uploads"
 CHATS = ".chats"

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from indexing.errors import RagAppError
-
-if TYPE_CHECKING:
-    from rag_app.chat.application import Application
+from rag_app.chat.application import Application
 
 
 def mark(app: Application, chats: str, person: str | None = None) -> str:

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from itertools import count
-from typing import TYPE_CHECKING
 
 from indexing.errors import CorpusNotFound, InvalidRequest
 from indexing.message import N_
 from indexing.store.collections import DEFAULT, Collection, collection_name
 from rag_app.chat.write_lock import patiently
-from rag_app.corpus.access import Access
-
-if TYPE_CHECKING:
-    from rag_app.corpus.access import SharedCorpus
+from rag_app.corpus.access import Access, SharedCorpus
 
 
 class CollectionList:

@@ -10,22 +10,20 @@ import secrets
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, InstanceOf, PlainSerializer, TypeAdapter, ValidationError
 
 from generator import answer_json
 from generator.answer import Answer, Mode, ReadAs
 from generator.answer_form import Form, Length
+from generator.position_check import PositionCheck
 from generator.prompt.follow_up import Turn
 from indexing.errors import InvalidRequest
 from rag_app.chat.language.message_table import with_table, without_table
 
 Rating = Literal["", "up", "down"]
 State = Literal["waiting", "reading", "writing", "checking", "done", "stopped", "failed"]
-
-if TYPE_CHECKING:
-    from generator.position_check import PositionCheck
 
 TITLE = 60  # characters of the first question shown in the list of conversations
 

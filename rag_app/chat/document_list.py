@@ -7,19 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from indexing.errors import CollectionNotFound, CorpusNotFound, InvalidRequest
 from indexing.filter import OWNER, Filter, Scope
 from indexing.message import N_
 from indexing.store.collections import collection_name
+from indexing.store.view import DocumentEntry
+from rag_app.chat.uploads import Uploads
 from rag_app.chat.write_lock import patiently
-from rag_app.corpus.access import Access
-
-if TYPE_CHECKING:
-    from indexing.store.view import DocumentEntry
-    from rag_app.chat.uploads import Uploads
-    from rag_app.corpus.access import SharedCorpus
+from rag_app.corpus.access import Access, SharedCorpus
 
 
 @dataclass(frozen=True, slots=True)

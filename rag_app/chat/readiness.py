@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
 
 from indexing.errors import RagAppError
 from indexing.filter import OWNER
-
-if TYPE_CHECKING:
-    from rag_app.corpus.access import SharedCorpus
+from rag_app.corpus.access import SharedCorpus
 
 
 class Readiness:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from indexing.filter import Scope
-from rag_app.chat.conversation_store import login_key
+from indexing.store.collections import Collection
+from rag_app.chat.conversation_store import ConversationStore, login_key
 from rag_app.chat.language.current import count, gettext, listed, ngettext
-from rag_app.corpus.access import Access
-
-if TYPE_CHECKING:
-    from indexing.store.collections import Collection
-    from rag_app.chat.conversation_store import ConversationStore
-    from rag_app.corpus.access import SharedCorpus
+from rag_app.corpus.access import Access, SharedCorpus
 
 MAX_NAMES = 5  # of people that a sentence names
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gradio as gr
 
 from generator.answer_form import FORMS, LENGTHS
+from rag_app.chat.application import Application
 from rag_app.chat.page import html as view
 from rag_app.chat.page.browser_state import Browser, own, value_of
-
-if TYPE_CHECKING:
-    from rag_app.chat.application import Application
-
 
 SHAPES: dict[str, Collection[str]] = {"length": LENGTHS, "form": FORMS}
 

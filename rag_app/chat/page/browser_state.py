@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gradio as gr
 
 from rag_app.chat import conversation_store as keys
+from rag_app.chat.application import Application
 from rag_app.chat.language.current import speak_to
-
-if TYPE_CHECKING:
-    from rag_app.chat.application import Application
 
 Update = Any  # a component or its new value; Gradio has no type for it
 Updates = tuple[Update, ...]

@@ -5,18 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import gradio as gr
 
 from indexing.errors import RagAppError
+from rag_app.chat.application import Application
+from rag_app.chat.conversation import Conversation, Rating
 from rag_app.chat.page import html as view
 from rag_app.chat.page.browser_state import Browser, Updates, own, value_of
 from rag_app.chat.ratings import question_lines
-
-if TYPE_CHECKING:
-    from rag_app.chat.application import Application
-    from rag_app.chat.conversation import Conversation, Rating
 
 
 class ConversationHandlers:

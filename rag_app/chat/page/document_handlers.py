@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from typing import TYPE_CHECKING
 
 import gradio as gr
 
 from indexing.errors import RagAppError
 from indexing.filter import Scope
+from indexing.store.view import DocumentEntry
+from rag_app.chat.application import Application
 from rag_app.chat.language.current import gettext, speak_to
 from rag_app.chat.page import html as view
 from rag_app.chat.page.browser_state import Browser, Updates, own, value_of
 from rag_app.chat.welcome.samples import add_samples
-
-if TYPE_CHECKING:
-    from indexing.store.view import DocumentEntry
-    from rag_app.chat.application import Application
 
 POLL_SECONDS = 0.4  # between looks at uploaded files in progress
 

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from indexing.documents import clock
+from indexing.documents import Document, clock
 from rag_app.chat.language.current import day
 from rag_app.chat.page.html import render
 from rag_app.chat.viewer import blocks as structure
 from rag_app.chat.viewer.blocks import Block, Offsets, Piece
-
-if TYPE_CHECKING:
-    from indexing.documents import Document
-    from rag_app.chat.viewer.recording import Recording
+from rag_app.chat.viewer.recording import Recording
 
 LONGEST_QUOTE = 600  # characters that are repeated beside a page
 AROUND = 1  # parts before and after the one that is opened, which come with it

@@ -5,19 +5,15 @@ from __future__ import annotations
 import json
 import unicodedata
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
-from generator.answer import NOT_SAID
+from generator.answer import NOT_SAID, Answer, Citation, ContextEntry
 from generator.answer_json import as_json
+from rag_app.chat.conversation import Conversation, Exchange, PositionCheckRecord
 from rag_app.chat.language.current import count, day, gettext, ngettext, percent
 from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.page.quote_context import citation_place
 from rag_app.markdown_text import escaped, first_escaped, plain
 from rag_app.short_answer import AnswerLine, Emphasis, answer_lines, at_markers, quote_emphasis
-
-if TYPE_CHECKING:
-    from generator.answer import Answer, Citation, ContextEntry
-    from rag_app.chat.conversation import Conversation, Exchange, PositionCheckRecord
 
 
 def markdown(conversation: Conversation) -> str:

@@ -10,22 +10,28 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
-from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from generator.answer import NOT_SAID
-from indexing.documents import clock
+from generator.answer import NOT_SAID, Answer
+from generator.overview.overview import Overview
+from indexing.documents import Hit, clock
+from indexing.errors import RagAppError
+from indexing.filter import Filter
 from indexing.message import N_
 from indexing.models.server.server_name import is_remote
-from indexing.store.collections import DEFAULT
+from indexing.store.collections import DEFAULT, Collection
+from indexing.store.view import DocumentEntry
 from indexing.text.disfluency import without_noise
 from indexing.walk import IN_FOLDERS, SUPPORTED
+from rag_app.chat.conversation import Conversation, Exchange
+from rag_app.chat.document_list import ListedDocument
 from rag_app.chat.language import current as language
 from rag_app.chat.language.catalogue import translations
 from rag_app.chat.language.current import gettext, ngettext
 from rag_app.chat.language.elsewhere import translated
+from rag_app.chat.model_choice import ModelChoice, ServerModels
 from rag_app.chat.page.quote_context import (
     QuoteContext,
     citation_context,
@@ -34,23 +40,11 @@ from rag_app.chat.page.quote_context import (
     span_context,
 )
 from rag_app.chat.page.segments import paragraphs
+from rag_app.chat.upload_records import UploadStatus
 from rag_app.chat.viewer.recording import TYPES
 from rag_app.chat.web.file_names import file_name
-
-if TYPE_CHECKING:
-    from generator.answer import Answer
-    from generator.overview.overview import Overview
-    from indexing.documents import Hit
-    from indexing.errors import RagAppError
-    from indexing.filter import Filter
-    from indexing.store.collections import Collection
-    from indexing.store.view import DocumentEntry
-    from rag_app.chat.conversation import Conversation, Exchange
-    from rag_app.chat.document_list import ListedDocument
-    from rag_app.chat.model_choice import ModelChoice, ServerModels
-    from rag_app.chat.upload_records import UploadStatus
-    from rag_app.chat.welcome.suggestions import FirstLook
-    from rag_app.corpus.reader import CorpusReader
+from rag_app.chat.welcome.suggestions import FirstLook
+from rag_app.corpus.reader import CorpusReader
 
 LENGTH_WORDS = (
     ("short", N_("Short: one quote, or a sentence or two")),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import gradio as gr
 
 from indexing.message import N_
+from rag_app.chat.application import Application
 from rag_app.chat.language.catalogue import LANGUAGES
 from rag_app.chat.page import html as view
 from rag_app.chat.page.components import html, in_each_language, label
@@ -15,9 +15,6 @@ from rag_app.chat.page.views.names import names
 from rag_app.chat.page.views.register import register
 from rag_app.chat.page.views.search import search
 from rag_app.chat.request_limits import MAX_QUESTION
-
-if TYPE_CHECKING:
-    from rag_app.chat.application import Application
 
 FORMATS = {"md": N_("Save as Markdown"), "json": N_("Save as JSON")}  # of a conversation
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gradio as gr
 
+from rag_app.chat.application import Application
 from rag_app.chat.page import layout
 from rag_app.chat.page.components import PRIVATE, saved
+from rag_app.chat.page.layout import Layout
 from rag_app.chat.page.talk_handlers import TalkHandlers
-
-if TYPE_CHECKING:
-    from rag_app.chat.application import Application
-    from rag_app.chat.page.layout import Layout
 
 SCRIPTS = (
     "language", "events", "uploads", "lists", "page", "writer", "questions", "document_view",

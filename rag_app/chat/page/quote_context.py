@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING
 
-from indexing.documents import clock
+from generator.answer import Citation, ShortAnswer
+from indexing.documents import Document, Figure, Utterance, clock
 from indexing.errors import RagAppError
 from indexing.message import N_
 from indexing.page_names import page_name
 from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.viewer.blocks import flowing
 from rag_app.chat.web.file_names import file_name
+from rag_app.corpus.reader import CorpusReader
 from rag_app.proof.standing import look_up, place_at
 from rag_app.short_answer import quote_emphasis
 from rag_app.surroundings import MARGIN, surroundings
-
-if TYPE_CHECKING:
-    from generator.answer import Citation, ShortAnswer
-    from indexing.documents import Document, Figure, Utterance
-    from rag_app.corpus.reader import CorpusReader
 
 MOST_FIGURES = 3  # shown beside a quote
 

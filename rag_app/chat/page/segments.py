@@ -8,13 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from generator.answer import UNSUPPORTED_MARK
+from generator.answer import UNSUPPORTED_MARK, Answer, Mode
 from rag_app.short_answer import line_emphasis, quote_emphasis
-
-if TYPE_CHECKING:
-    from generator.answer import Answer, Mode
 
 Kind = Literal["text", "label", "short", "doubt", "marker", "unsupported"]
 

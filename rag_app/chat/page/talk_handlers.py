@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gradio as gr
 
@@ -13,6 +13,7 @@ from generator.answer import ReadAs
 from indexing.errors import InvalidRequest, RagAppError
 from indexing.filter import Scope
 from indexing.message import N_
+from rag_app.chat.application import Application
 from rag_app.chat.changes import mark
 from rag_app.chat.conversation import Conversation, Exchange
 from rag_app.chat.language.current import count, gettext, ngettext, speak_to
@@ -26,10 +27,7 @@ from rag_app.chat.page.document_handlers import DocumentHandlers
 from rag_app.chat.queues.answer_jobs import WAITING
 from rag_app.chat.request_limits import MAX_QUESTION
 from rag_app.chat.welcome.samples import samples
-
-if TYPE_CHECKING:
-    from rag_app.chat.application import Application
-    from rag_app.corpus.reader import CorpusReader
+from rag_app.corpus.reader import CorpusReader
 
 NO_DOCUMENTS = N_("There are no documents yet: add some files, or the samples, then ask again.")
 POLL_SECONDS = 0.06  # between looks at an answer in progress

@@ -5,14 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from indexing.index_report import IndexReport, Progress
 from indexing.message import N_, joined
 from rag_app.chat.upload_records import Stage
 from rag_app.chat.viewer.recording import recording
-
-if TYPE_CHECKING:
-    from indexing.index_report import IndexReport, Progress
 
 
 class FileProgress:

@@ -12,24 +12,21 @@ import threading
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from indexing.error_log import unexpected
 from indexing.errors import CollectionNotFound, CorpusError, CorpusNotFound, RagAppError
 from indexing.filter import OWNER, Filter
+from indexing.index_report import IndexReport
 from indexing.message import N_
 from indexing.models.graphs.cores import Cores
 from rag_app.chat.collection_list import CollectionList
 from rag_app.chat.queues.batch import choose
 from rag_app.chat.queues.file_outcome import FileProgress, outcome, recording_outcome
 from rag_app.chat.upload_records import Stage, UploadStatus
+from rag_app.chat.uploads import Received, Uploads
 from rag_app.chat.viewer.recording import belongs, is_recording, transcripts
-
-if TYPE_CHECKING:
-    from indexing.index_report import IndexReport
-    from rag_app.chat.uploads import Received, Uploads
-    from rag_app.corpus.access import SharedCorpus
+from rag_app.corpus.access import SharedCorpus
 
 MAX_LISTED = 200  # latest files
 ADOPT_SECONDS = 10.0  # between looks at what other servers have left

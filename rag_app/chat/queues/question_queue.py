@@ -8,21 +8,18 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, closing, suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-from generator.answer import AnswerReady
+from generator.answer import Answer, AnswerReady, Event
+from generator.position_check import PositionCheck
+from generator.request import AskRequest
+from indexing.filter import Scope
 from indexing.models.graphs.cores import Cores
 from indexing.models.runtime import release_memory
 from rag_app.chat.queues.fair_queue import FairQueue
 from rag_app.chat.queues.idle_timer import IdleTimer
 from rag_app.chat.queues.own_thread import in_own_thread
-
-if TYPE_CHECKING:
-    from generator.answer import Answer, Event
-    from generator.position_check import PositionCheck
-    from generator.request import AskRequest
-    from indexing.filter import Scope
-    from rag_app.corpus.access import SharedCorpus
+from rag_app.corpus.access import SharedCorpus
 
 Read = TypeVar("Read")
 

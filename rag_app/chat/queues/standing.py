@@ -5,19 +5,15 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from generator.answer import Answer, AnswerReady
+from generator.answer import Answer, AnswerReady, Citation
 from generator.request import AskRequest
 from indexing.filter import Filter, Scope
 from rag_app.chat.conversation import Conversation, Exchange
+from rag_app.corpus.access import SharedCorpus
+from rag_app.corpus.watching.standing_questions import StandingQuestions
 from rag_app.requests.listing import events
 from rag_app.requests.standing import lines, target_of
-
-if TYPE_CHECKING:
-    from generator.answer import Citation
-    from rag_app.corpus.access import SharedCorpus
-    from rag_app.corpus.watching.standing_questions import StandingQuestions
 
 MOST_IN_MESSAGE = 20  # places
 MOST_PLACES = 200  # after which it stands no more: a word that is everywhere is no question

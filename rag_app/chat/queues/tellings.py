@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import threading
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
 
+from generator.answer import Citation
 from indexing.error_log import logged
 from indexing.errors import Busy, CollectionNotFound, InvalidRequest, RagAppError
 from indexing.filter import Scope
-from rag_app.chat.queues.question_queue import Stopped
+from rag_app.chat.conversation import Conversation, Exchange
+from rag_app.chat.conversation_store import ConversationStore
+from rag_app.chat.queues.answer_jobs import AnswerJobs
+from rag_app.chat.queues.question_queue import QuestionQueue, Stopped
 from rag_app.chat.queues.standing import question_of, standing_in, stopped, with_told
-
-if TYPE_CHECKING:
-    from generator.answer import Citation
-    from rag_app.chat.conversation import Conversation, Exchange
-    from rag_app.chat.conversation_store import ConversationStore
-    from rag_app.chat.queues.answer_jobs import AnswerJobs
-    from rag_app.chat.queues.question_queue import QuestionQueue
 
 PATIENCE = 2.0  # seconds before a look for which too many were waiting
 

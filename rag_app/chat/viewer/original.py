@@ -8,7 +8,6 @@ from collections import ChainMap
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cachetools import LRUCache, cachedmethod
 
@@ -17,9 +16,7 @@ from indexing.files import FileReader
 from indexing.filter import OWNER
 from indexing.message import N_
 from indexing.store.file_states import FileState
-
-if TYPE_CHECKING:
-    from rag_app.corpus.access import SharedCorpus
+from rag_app.corpus.access import SharedCorpus
 
 GONE = N_("The file is no longer where it was. This is its text, as it was read.")
 CHANGED = N_("The file has changed since it was read. This is its text, as it was then.")

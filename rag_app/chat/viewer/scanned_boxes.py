@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from indexing.loaders.pdf.pages import Box, locate
-
-if TYPE_CHECKING:
-    from indexing.ocr.reading import PictureReading
+from indexing.ocr.reading import PictureReading
 
 
 def boxes(reading: PictureReading, text: str, start: int, end: int) -> list[Box]:

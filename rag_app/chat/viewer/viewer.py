@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from indexing.documents import Document, Figure
 from indexing.errors import RagAppError
 from indexing.filter import OWNER, Scope
 from rag_app.chat.viewer.original import Original, Originals
 from rag_app.chat.viewer.page_pictures import Box, PagePictures
 from rag_app.chat.viewer.recording import Recording, recording
 from rag_app.chat.viewer.scanned_boxes import boxes
-
-if TYPE_CHECKING:
-    from indexing.documents import Document, Figure
-    from rag_app.corpus.access import SharedCorpus
+from rag_app.corpus.access import SharedCorpus
 
 NOT_DRAWN = "The pages cannot be shown as pictures here: {}. This is their text."
 

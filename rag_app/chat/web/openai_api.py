@@ -13,14 +13,14 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, Field
 
-from generator.answer import Answer, AnswerReady, TextDelta
+from generator.answer import Answer, AnswerReady, Mode, TextDelta
 from generator.answer_json import as_json
 from generator.prompt.follow_up import Turn
 from generator.prompt.ledger import count_words
@@ -28,18 +28,15 @@ from generator.request import AskRequest
 from indexing.error_log import logged
 from indexing.errors import Busy, CollectionNotFound, DocumentNotFound, InputError, RagAppError
 from indexing.filter import Scope
+from rag_app.chat.application import Application
 from rag_app.chat.queues.question_queue import QuestionQueue
 from rag_app.chat.request_limits import MAX_HISTORY, MAX_QUESTION
 from rag_app.chat.web.auth import user_of
 from rag_app.chat.web.file_names import without_folder, without_places
 from rag_app.chat.web.openai_errors import API, error_response, error_values
+from rag_app.corpus.access import SharedCorpus
 from rag_app.request_fields import ask_request, fields_of
 from rag_app.request_models import with_fields
-
-if TYPE_CHECKING:
-    from generator.answer import Mode
-    from rag_app.chat.application import Application
-    from rag_app.corpus.access import SharedCorpus
 
 MODELS: dict[str, Mode | None] = {"rag-app": None, "rag-app-quote": "quote", "rag-app-free": "free"}
 

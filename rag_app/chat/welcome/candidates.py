@@ -13,17 +13,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
+from generator.evidence import Sentence
 from generator.overview.blocks import blocks
+from generator.overview.overview import Overview
+from indexing.documents import Document
 from indexing.text.language import language_of
 from rag_app.chat.language.catalogue import ENGLISH, LANGUAGES
 from rag_app.chat.welcome.templates import Template, Templates
-
-if TYPE_CHECKING:
-    from generator.evidence import Sentence
-    from generator.overview.overview import Overview
-    from indexing.documents import Document
 
 LONGEST = 90  # characters of a question
 FOLDER = "rag_app.chat.language"  # of the languages

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import rag_app
 from rag_app.chat.queues.disk import on_disk
-
-if TYPE_CHECKING:
-    from rag_app.chat.queues.ingest_queue import IngestQueue
-    from rag_app.chat.uploads import Uploads
+from rag_app.chat.queues.ingest_queue import IngestQueue
+from rag_app.chat.uploads import Uploads
 
 FILES = (
     "heron-1-kick-off.vtt",

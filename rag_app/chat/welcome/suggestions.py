@@ -12,25 +12,21 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
 from cachetools import LRUCache
 
-from generator.answer import AnswerReady
+from generator.answer import Answer, AnswerReady
+from generator.overview.overview import Overview
 from generator.request import AskRequest
+from indexing.documents import Document
 from indexing.error_log import logged
 from indexing.errors import CorpusNotFound, RagAppError
 from indexing.filter import Scope
+from rag_app.chat.queues.ingest_queue import IngestQueue
+from rag_app.chat.queues.question_queue import QuestionQueue
 from rag_app.chat.welcome.candidates import Candidate, candidates
-
-if TYPE_CHECKING:
-    from generator.answer import Answer
-    from generator.overview.overview import Overview
-    from indexing.documents import Document
-    from rag_app.chat.queues.ingest_queue import IngestQueue
-    from rag_app.chat.queues.question_queue import QuestionQueue
-    from rag_app.corpus.access import SharedCorpus
-    from rag_app.corpus.reader import CorpusReader
+from rag_app.corpus.access import SharedCorpus
+from rag_app.corpus.reader import CorpusReader
 
 SUGGESTIONS = 3
 LATEST = 12  # documents that questions are made of

@@ -6,21 +6,16 @@ with logins only the first person in the login file sees, adds and removes them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from indexing.errors import InvalidRequest
 from indexing.filter import Scope
 from indexing.message import N_
 from indexing.walk import ALIAS_FILE
 from rag_app.chat.write_lock import patiently
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rag_app.corpus.access import SharedCorpus
-    from rag_app.corpus.contents.aliases import CorpusAliases
+from rag_app.corpus.access import SharedCorpus
+from rag_app.corpus.contents.aliases import CorpusAliases
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import gradio as gr
 
 from indexing.errors import RagAppError
 from indexing.text.aliases import ANY
+from rag_app.chat.application import Application
 from rag_app.chat.language.current import gettext, speak_to
 from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.page import html as view
@@ -17,9 +18,6 @@ from rag_app.chat.page.components import PRIVATE, html, in_each_language, label
 from rag_app.chat.page.views.alias_list import AliasList
 from rag_app.corpus.contents.alias_proposals import Proposal
 from rag_app.corpus.contents.aliases import LONGEST, CorpusAliases
-
-if TYPE_CHECKING:
-    from rag_app.chat.application import Application
 
 Proposals = Sequence[Proposal] | None  # as a session keeps them
 

@@ -6,23 +6,21 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import gradio as gr
 from gradio.blocks import Block
 
+from generator.register.entry import Register
 from indexing.errors import InvalidRequest, RagAppError
 from indexing.filter import Filter, Scope
 from indexing.message import N_
+from rag_app.chat.application import Application
 from rag_app.chat.language.current import count, gettext, speak_to
 from rag_app.chat.page import html as view
 from rag_app.chat.page.browser_state import Updates
 from rag_app.chat.page.components import PRIVATE, html, label, saved
 from rag_app.register.forms import FORMS
-
-if TYPE_CHECKING:
-    from generator.register.entry import Register
-    from rag_app.chat.application import Application
 
 KINDS = {"decision": N_("Decisions"), "action": N_("Actions"), "question": N_("Open questions")}
 STATES = {

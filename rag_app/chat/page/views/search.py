@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gradio as gr
 from starlette.concurrency import run_in_threadpool
 
+from generator.instances.instances import Instances
 from indexing.errors import RagAppError
 from indexing.filter import Filter, Scope
 from indexing.message import N_
+from rag_app.chat.application import Application
 from rag_app.chat.language.current import speak_to
 from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.page import html as view
 from rag_app.chat.page.components import PRIVATE, Whole, html, label, number, whole_number
 from rag_app.chat.request_limits import MAX_QUESTION
+from rag_app.corpus.reader import CorpusReader
 from rag_app.requests.mentions import STATED, told
-
-if TYPE_CHECKING:
-    from generator.instances.instances import Instances
-    from rag_app.chat.application import Application
-    from rag_app.corpus.reader import CorpusReader
 
 DOCUMENTS = Whole(N_("Documents"), N_("Documents (1 to 50)"), 50)
 PASSAGES = Whole(N_("Passages per document"), N_("Passages per document (1 to 20)"), 20)

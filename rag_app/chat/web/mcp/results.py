@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel, Field, RootModel
 
+from generator.answer import Answer
 from generator.answer_json import as_json, schema
+from generator.instances.instances import Instances
 from generator.overview.commitments import CommitmentKind
-from generator.register.entry import State
+from generator.overview.overview import Overview
+from generator.overview.overview import Quote as DocumentQuote
+from generator.register.entry import Entry, Register, State
 from indexing.documents import Hit, PassageHit, clock
 from rag_app.chat.web.file_names import file_name, without_places
-
-if TYPE_CHECKING:
-    from generator.answer import Answer
-    from generator.instances.instances import Instances
-    from generator.overview.overview import Overview
-    from generator.overview.overview import Quote as DocumentQuote
-    from generator.register.entry import Entry, Register
 
 MAX_MATTERS = 100  # of the register
 NOT_SEARCHED = "Parts of the corpus that were lost, each with how many documents it holds."

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from inspect import Parameter
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
+from typing import Annotated, Any, TypeVar, cast
 
 from fastapi import FastAPI, Request
 from mcp.server.mcpserver import Context, MCPServer
@@ -25,6 +25,7 @@ from indexing.documents import clock
 from indexing.errors import InvalidRequest, RagAppError
 from indexing.filter import Scope
 from rag_app import __version__
+from rag_app.chat.application import Application
 from rag_app.chat.request_limits import MAX_QUESTION
 from rag_app.chat.web.auth import user_of
 from rag_app.chat.web.file_names import without_folder
@@ -41,6 +42,8 @@ from rag_app.chat.web.mcp.results import (
     overview_result,
     register_result,
 )
+from rag_app.corpus.access import SharedCorpus
+from rag_app.corpus.reader import CorpusReader
 from rag_app.request_fields import (
     Act,
     EveryOptions,
@@ -51,11 +54,6 @@ from rag_app.request_fields import (
     with_parameters,
 )
 from rag_app.request_models import annotation, plain, usual
-
-if TYPE_CHECKING:
-    from rag_app.chat.application import Application
-    from rag_app.corpus.access import SharedCorpus
-    from rag_app.corpus.reader import CorpusReader
 
 Tool = TypeVar("Tool", bound=Callable[..., Any])
 

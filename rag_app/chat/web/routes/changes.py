@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 from fastapi import FastAPI, Request
 from fastapi.responses import PlainTextResponse
 
+from rag_app.chat.application import Application
 from rag_app.chat.changes import mark
 from rag_app.chat.conversation_store import login_key
 from rag_app.chat.web.auth import user_of
-
-if TYPE_CHECKING:
-    from rag_app.chat.application import Application
 
 PATH = "/changes"
 

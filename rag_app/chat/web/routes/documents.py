@@ -12,24 +12,21 @@ import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from fastapi import FastAPI, Request
 from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response
 
+from indexing.documents import Document
 from indexing.errors import DocumentNotFound, RagAppError
 from indexing.message import N_
+from rag_app.chat.application import Application
 from rag_app.chat.language.current import speak_to
 from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.page import document_view
 from rag_app.chat.viewer import blocks
 from rag_app.chat.viewer.matches import matches
+from rag_app.chat.viewer.viewer import Viewer
 from rag_app.chat.web.auth import user_of
-
-if TYPE_CHECKING:
-    from indexing.documents import Document
-    from rag_app.chat.application import Application
-    from rag_app.chat.viewer.viewer import Viewer
 
 PATH = "/documents/{id_}"
 GONE = N_("This document is no longer in the corpus.")

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field, ValidationError
 
 from indexing.errors import InvalidRequest, RagAppError
+from rag_app.chat.application import Application
 from rag_app.chat.language.current import decimal, gettext, ngettext, speak_to
 from rag_app.chat.model_address import MAX_ADDRESS
+from rag_app.chat.model_choice import ModelChoice
 from rag_app.chat.page import html as view
 from rag_app.chat.web.auth import user_of
-
-if TYPE_CHECKING:
-    from rag_app.chat.application import Application
-    from rag_app.chat.model_choice import ModelChoice
 
 PATH = "/model"
 MAX_KEY = 1000  # characters

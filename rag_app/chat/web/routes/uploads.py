@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from fastapi import FastAPI, Request
@@ -10,13 +9,11 @@ from fastapi.responses import JSONResponse
 
 from indexing.errors import RagAppError, UnreadableFile
 from indexing.message import joined
+from rag_app.chat.application import Application
 from rag_app.chat.language.current import speak_to
 from rag_app.chat.language.elsewhere import translated
 from rag_app.chat.queues.disk import on_disk
 from rag_app.chat.web.auth import user_of
-
-if TYPE_CHECKING:
-    from rag_app.chat.application import Application
 
 PATH = "/files"
 LONGEST_NAME = 2048
