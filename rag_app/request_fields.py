@@ -60,7 +60,7 @@ class RequestField:
     acts: tuple[Act, ...] = ("ask", "search", "every")
     least: float | None = None
     most: float | None = None
-    most_remote: int | None = None  # the same for a request over the network
+    most_remote: int | None = None  # the greatest number over the network
     longest: int = 1000  # characters of a text over the network; of several texts, how many
     flag: str = ""  # its option where that is not `--NAME`, as for one of several texts
     former: str = ""  # its former name, with dashes where it was an option, which is still taken

@@ -37,6 +37,8 @@ PAGES = 256
 """Latest pages whose components are kept; an older one begins with those of a new page."""
 HEARTBEAT = 10.0
 """Seconds between two signs of life on a stream without answers."""
+LOOK = 0.03
+"""Seconds between looks at what Gradio has for a page."""
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
@@ -54,155 +56,100 @@ def add(web: FastAPI, blocks: Blocks) -> EventStreams:
 
 
 class EventStreams:
-    """The streams of all pages.
-
-    Args:
-        blocks: The Gradio application, whose queue runs the events.
-
-    Attributes:
-        kept: Seconds for which the events of a page go on without a connection.
-    """
+    """The streams of all pages, by session hash; `kept` is `KEPT` unless a test says otherwise."""
 
     def __init__(self, blocks: Blocks) -> None:
         self.kept = KEPT
-        self._blocks = blocks
-        self._sessions: dict[str, _Session] = {}
-
-    @property
-    def pages(self) -> frozenset[str]:
-        """Session hashes of the pages that read, or may come back."""
-        return frozenset(self._sessions)
+        self.pages: dict[str, _Page] = {}  # that read, or may come back
+        self._ending: set[asyncio.Task[None]] = set()
+        self._blocks, self._queue = blocks, blocks._queue
 
     async def read(self, name: str, *, after: int = 0) -> AsyncIterator[bytes]:
-        """A page's messages as server-sent events, until all of its events are answered.
-
-        Args:
-            name: The page's session hash.
-            after: Number of the last message that was read; 0 for none.
-
-        Yields:
-            One message each.
-        """
-        session = self._sessions.get(name)
-        if session is None:
-            session = self._sessions[name] = _Session(self._blocks, name)
-            session.pump = asyncio.create_task(self._pump(session))
-        reader = session.begin(after)
+        """A page's messages after that number as server-sent events, until all are answered."""
+        page = self.pages.setdefault(name, _Page())
+        reader = page.reader = object()  # a later connection takes over
+        page.forget_until(after)
+        beat = time.monotonic()
         try:
-            while session.reader is reader:  # a later connection takes over
-                session.changed.clear()
-                for number, data in session.later_than(after):
-                    after = number
-                    yield data
-                if session.is_answered and not session.later_than(after):
+            while page.reader is reader:
+                self._take(name, page)
+                for number, message in page.later_than(after):
+                    after, beat = number, time.monotonic()
+                    yield message
+                if self._is_answered(name) and not page.later_than(after):
                     yield _encode(CloseStreamMessage())
                     return
-                if not await session.changes_within(HEARTBEAT):
+                if time.monotonic() > beat + HEARTBEAT:
+                    beat = time.monotonic()
                     yield _encode(HeartbeatMessage())
+                await asyncio.sleep(LOOK)
         finally:
-            session.end(reader)
+            if page.reader is reader:
+                asyncio.get_running_loop().call_later(self.kept, self._end, name, page, reader)
 
-    async def _pump(self, session: _Session) -> None:
-        """Move a session's messages from Gradio's queue to ours until nobody reads them."""
-        while (left := session.left(self.kept)) > 0:
-            await session.take(min(left, 1.0))
-        del self._sessions[session.name]
-        if session.is_answered:
-            session.forget()
-        else:  # the page is gone
-            await self._blocks._queue.clean_events(session_hash=session.name)
-
-
-class _Session:
-    """The messages of one page that may have to be sent again."""
-
-    def __init__(self, blocks: Blocks, name: str) -> None:
-        self.name = name
-        self.reader: object | None = None
-        self.changed = asyncio.Event()
-        self.pump: asyncio.Task[None] | None = None
-        self._blocks, self._queue = blocks, blocks._queue
-        self._sent: deque[tuple[int, bytes]] = deque()
-        self._number = 0
-        self._alone_since = time.monotonic()
-
-    @property
-    def is_answered(self) -> bool:
-        """Whether no event lacks its answer."""
-        waiting = self._queue.pending_messages_per_session.get(self.name)
-        pending = self._queue.pending_event_ids_session.get(self.name)
+    def _is_answered(self, name: str) -> bool:
+        """Whether no event of a page lacks its answer."""
+        waiting = self._queue.pending_messages_per_session.get(name)
+        pending = self._queue.pending_event_ids_session.get(name)
         return not pending and (waiting is None or waiting.empty())
 
-    def begin(self, after: int) -> object:
-        """A new reader, who has read up to a number."""
-        while self._sent and self._sent[0][0] <= after:
-            self._sent.popleft()
-        self.reader = object()
-        self.changed.set()  # the one before ends
-        return self.reader
+    def _take(self, name: str, page: _Page) -> None:
+        """Take what Gradio has for a page, of which it keeps the latest 2,000."""
+        waiting = self._queue.pending_messages_per_session.get(name)
+        while waiting is not None and not waiting.empty():
+            message: EventMessage = waiting.get_nowait()
+            page.add(message)
+            if isinstance(message, ProcessCompletedMessage):
+                self._queue.pending_event_ids_session.get(name, set()).discard(message.event_id)
+                self._forget_copies(name)
 
-    def end(self, reader: object) -> None:
-        """A reader has gone."""
-        if self.reader is reader:
-            self.reader = None
-            self._alone_since = time.monotonic()
-
-    def left(self, kept: float) -> float:
-        """Seconds until nobody will come any more."""
-        if self.reader:
-            return kept
-        if self.is_answered and not self._sent:
-            return 0
-        return self._alone_since + kept - time.monotonic()
-
-    def later_than(self, number: int) -> list[tuple[int, bytes]]:
-        """Messages after a number."""
-        return [each for each in self._sent if each[0] > number]
-
-    async def changes_within(self, timeout: float) -> bool:
-        """Whether anything changes within some seconds."""
-        try:
-            await asyncio.wait_for(self.changed.wait(), timeout)
-        except TimeoutError:
-            return False
-        return True
-
-    async def take(self, timeout: float) -> None:
-        """Take what Gradio has for the page, if it comes within some seconds."""
-        waiting = self._queue.pending_messages_per_session.get(self.name)
-        if waiting is None:  # Gradio keeps those of the latest 2,000 pages
-            await asyncio.sleep(min(timeout, 0.1))
-            self.changed.set()
-            return
-        try:
-            message: EventMessage = await asyncio.wait_for(waiting.get(), timeout)
-        except TimeoutError:
-            return
-        # Microseconds: no number comes twice, whatever is forgotten in between.
-        self._number = max(self._number + 1, time.time_ns() // 1000)
-        self._sent.append((self._number, _encode(message, self._number)))
-        if isinstance(message, ProcessCompletedMessage):
-            self._queue.pending_event_ids_session.get(self.name, set()).discard(message.event_id)
-            self._forget_copies()
-        self.changed.set()
-
-    def forget(self) -> None:
-        """Forget the queues of a page that has all its answers; its next event makes new ones."""
-        self._queue.pending_messages_per_session.pop(self.name, None)
-        self._queue.pending_event_ids_session.pop(self.name, None)
-
-    def _forget_copies(self) -> None:
+    def _forget_copies(self, name: str) -> None:
         """Forget components that are none of the page's.
 
         Gradio makes a copy of a component for each `gr.skip()`, and keeps it, with the next value,
         by a number of its own.
         """
-        state = self._blocks.state_holder.session_data.get(self.name)
-        if state is None:
-            return
-        for kept in (state.blocks_config.blocks, state.config_values):
+        state = self._blocks.state_holder.session_data.get(name)
+        for kept in (state.blocks_config.blocks, state.config_values) if state else ():
             for id_ in set(kept) - set(self._blocks.blocks):
                 del kept[id_]
+
+    def _end(self, name: str, page: _Page, reader: object) -> None:
+        """Forget a page unless it has come back, and end the events that it waits for."""
+        if page.reader is not reader:
+            return
+        del self.pages[name]
+        self._take(name, page)
+        if self._is_answered(name):  # its next event makes new ones
+            self._queue.pending_messages_per_session.pop(name, None)
+            self._queue.pending_event_ids_session.pop(name, None)
+        else:
+            ending = asyncio.create_task(self._queue.clean_events(session_hash=name))
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)
+
+
+class _Page:
+    """The messages of one page that may have to be sent again, and who reads them."""
+
+    def __init__(self) -> None:
+        self.reader: object | None = None
+        self._sent: deque[tuple[int, bytes]] = deque()
+        self._number = 0
+
+    def add(self, message: EventMessage) -> None:
+        """Keep a message under a number that rises, whatever is forgotten in between."""
+        self._number = max(self._number + 1, time.time_ns() // 1000)
+        self._sent.append((self._number, _encode(message, self._number)))
+
+    def later_than(self, number: int) -> list[tuple[int, bytes]]:
+        """Messages after a number."""
+        return [each for each in self._sent if each[0] > number]
+
+    def forget_until(self, number: int) -> None:
+        """Forget what was read, up to a number."""
+        while self._sent and self._sent[0][0] <= number:
+            self._sent.popleft()
 
 
 def _encode(message: EventMessage, number: int | None = None) -> bytes:
