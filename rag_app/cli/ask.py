@@ -19,7 +19,7 @@ from rag_app.cli.options import (
     with_json,
     with_missing_shards,
 )
-from rag_app.cli.request_options import with_fields
+from rag_app.cli.request_options import Fields, with_fields
 from rag_app.request_fields import ask_request
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def ask(
     examples: Any,  # noqa: ANN401 - worked questions
     check_position: bool,
     proof: Path | None,
-    fields: Any,  # noqa: ANN401 - by name, as `AskOptions`
+    fields: Fields,
     missing_shards: MissingShards,
     folder: Path,
     as_json: bool,

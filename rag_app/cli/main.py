@@ -35,7 +35,7 @@ from rag_app.cli.options import (
     with_workers,
     with_yes,
 )
-from rag_app.cli.request_options import LIMITS_OF_LISTS, with_fields
+from rag_app.cli.request_options import LIMITS_OF_LISTS, Fields, with_fields
 from rag_app.request_fields import limits_of
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ def index(
 def search(
     query: str,
     explain: bool,
-    fields: Any,  # noqa: ANN401 - by name, as `SearchOptions`
+    fields: Fields,
     missing_shards: MissingShards,
     folder: Path,
     as_json: bool,
@@ -230,11 +230,7 @@ def search(
 @with_corpus
 @with_fields("command", "search", *LIMITS_OF_LISTS)
 @with_json
-def list_(
-    folder: Path,
-    fields: Any,  # noqa: ANN401 - by name, as `SearchOptions`
-    as_json: bool,
-) -> None:
+def list_(folder: Path, fields: Fields, as_json: bool) -> None:
     """List the documents of a corpus."""
     from rag_app.cli import printing
 

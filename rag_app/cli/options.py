@@ -22,6 +22,7 @@ from rag_app.cli.option_types import (
     ClusterPlace,
     CorpusPlace,
     ExtensionName,
+    Option,
     gathered,
 )
 
@@ -52,21 +53,19 @@ with_yes = click.option("--yes", is_flag=True, help="Do not ask.")
 with_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
+def _given(**values: object) -> dict[str, Any]:
+    """The values of options that were given; the settings have the others."""
+    return {name: value for name, value in values.items() if value}
+
+
 def _encoder(
     encoder: str | None, extension: str | None, max_length: int | None, dtype: str | None
 ) -> EncoderSettings | None:
     """None when no option was given, so that the corpus's own settings count."""
     from indexing.encoder.settings import EncoderSettings
 
-    if not (encoder or extension or max_length or dtype):
-        return None
-    default = EncoderSettings()
-    return EncoderSettings(
-        model=encoder or default.model,
-        extension=extension or default.extension,
-        max_length=max_length,
-        dtype=dtype or default.dtype,
-    )
+    values = _given(model=encoder, extension=extension, max_length=max_length, dtype=dtype)
+    return EncoderSettings(**values) if values else None
 
 
 with_encoder = gathered(
@@ -117,25 +116,22 @@ def _limits(
     )
 
 
+def limit_option(flag: str, usual: int, text: str, *, least: int = 1) -> Option[Any]:
+    """An option that limits something to a whole number."""
+    kind = click.IntRange(min=least)
+    return click.option(flag, type=kind, default=usual, show_default=True, help=text)
+
+
 with_file_limits = gathered(
     "limits",
     _limits,
-    click.option(
-        "--max-file-mb", type=click.IntRange(min=1), default=_LIMITS.bytes // MIB,
-        show_default=True, help="Refuse files larger than this.",
+    limit_option("--max-file-mb", _LIMITS.bytes // MIB, "Refuse files larger than this."),
+    limit_option("--max-file-seconds", _LIMITS.seconds, "CPU time that reading one file may take."),
+    limit_option(
+        "--max-file-memory-mb", _LIMITS.memory // MIB, "Memory that reading one file may take.",
+        least=64,
     ),
-    click.option(
-        "--max-file-seconds", type=click.IntRange(min=1), default=_LIMITS.seconds,
-        show_default=True, help="CPU time that reading one file may take.",
-    ),
-    click.option(
-        "--max-file-memory-mb", type=click.IntRange(min=64), default=_LIMITS.memory // MIB,
-        show_default=True, help="Memory that reading one file may take.",
-    ),
-    click.option(
-        "--max-file-characters", type=click.IntRange(min=1), default=_LIMITS.characters,
-        show_default=True, help="Text that one file may hold.",
-    ),
+    limit_option("--max-file-characters", _LIMITS.characters, "Text that one file may hold."),
 )  # fmt: skip
 
 
@@ -199,10 +195,7 @@ with_sees = click.option(
 def _parts(reader: str | None, verifier: str | None, reranker: str | None) -> Any:  # noqa: ANN401
     from generator.parts import Parts
 
-    default = Parts()
-    return Parts(
-        reader or default.reader, verifier or default.verifier, reranker or default.reranker
-    )
+    return Parts(**_given(reader=reader, verifier=verifier, reranker=reranker))
 
 
 with_parts = gathered(
@@ -240,18 +233,11 @@ def _generation(
 ) -> GeneratorSettings:
     from generator.settings import GeneratorSettings
 
-    default = GeneratorSettings()
-    return replace(
-        default,
-        model=generator or default.model,
-        decoding=decoding or default.decoding,
-        budget_tokens=prompt_tokens,
-        ms_poe=ms_poe or default.ms_poe,
-        max_new_tokens=max_tokens or default.max_new_tokens,
-        sees=sees,
-        withhold=withhold,
-        parts=parts,
-    )
+    values = _given(
+        model=generator, decoding=decoding, budget_tokens=prompt_tokens, ms_poe=ms_poe,
+        max_new_tokens=max_tokens, sees=sees, withhold=withhold,
+    )  # fmt: skip
+    return GeneratorSettings(parts=parts, **values)
 
 
 with_generation = gathered(

@@ -10,6 +10,9 @@ import click
 from rag_app.cli.option_types import AnyPath, Command, Option, RenamedOption, together
 from rag_app.request_fields import Act, RequestField, Surface, fields_of, request_field
 
+Fields = dict[str, Any]
+"""The values of fields of a request, by name."""
+
 
 def field_option(one: RequestField, **changes: Any) -> Option[Any]:  # noqa: ANN401 - click's own
     """The option of a field of a request."""

@@ -11,6 +11,7 @@ import click
 from indexing.errors import InvalidRequest
 from rag_app.cli.option_types import AnyFile
 from rag_app.cli.options import (
+    limit_option,
     open_corpus,
     with_corpus,
     with_encoder,
@@ -22,7 +23,7 @@ from rag_app.cli.options import (
     with_synchronous,
     with_withhold,
 )
-from rag_app.cli.request_options import field_option, with_fields
+from rag_app.cli.request_options import Fields, field_option, with_fields
 from rag_app.cli.terminal import notify, say
 from rag_app.request_fields import request_field
 
@@ -79,10 +80,7 @@ LOGIN = "RAG_APP_AUTH"
 @with_encoder
 @with_ocr
 @with_file_limits
-@click.option(
-    "--max-recording-mb", type=click.IntRange(min=1), default=2048, show_default=True,
-    help="Refuse uploaded recordings larger than this.",
-)  # fmt: skip
+@limit_option("--max-recording-mb", 2048, "Refuse uploaded recordings larger than this.")
 @with_synchronous
 @with_missing_shards
 def serve(
@@ -98,7 +96,7 @@ def serve(
     mode: Mode,
     generator: str | None,
     sees: bool,
-    fields: Any,  # noqa: ANN401 - by name, as `AskOptions`
+    fields: Fields,
     withhold: float | None,
     parts: Parts,
     encoder: EncoderSettings | None,

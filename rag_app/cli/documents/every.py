@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from rag_app.cli.options import open_corpus, print_result, with_corpus, with_json
-from rag_app.cli.request_options import with_fields
+from rag_app.cli.request_options import Fields, with_fields
 from rag_app.cli.terminal import say
 from rag_app.progress import steps
 
@@ -21,12 +21,7 @@ if TYPE_CHECKING:
 @with_fields("command", "every")
 @with_corpus
 @with_json
-def every(
-    question: str,
-    fields: Any,  # noqa: ANN401 - by name, as `EveryOptions`
-    folder: Path,
-    as_json: bool,
-) -> None:
+def every(question: str, fields: Fields, folder: Path, as_json: bool) -> None:
     """List every place that says what is asked for, with how many there probably are.
 
     A question, or such as "every time the budget was discussed". The estimate counts those that

@@ -12,7 +12,7 @@ from indexing.documents import clock
 from indexing.errors import InvalidRequest
 from rag_app.cli.bold import filled
 from rag_app.cli.options import print_result, with_corpus, with_json
-from rag_app.cli.request_options import LIMITS_OF_LISTS, with_fields
+from rag_app.cli.request_options import LIMITS_OF_LISTS, Fields, with_fields
 from rag_app.cli.terminal import count_noun, escape, field, say
 from rag_app.output_file import write_whole
 from rag_app.progress import steps
@@ -53,7 +53,7 @@ def register(
     person: str,
     kinds: tuple[str, ...],
     states: tuple[str, ...],
-    fields: Any,  # noqa: ANN401 - by name, as `SearchOptions`
+    fields: Fields,
     as_json: bool,
     **files: Path | None,
 ) -> None:
