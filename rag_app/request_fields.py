@@ -290,11 +290,7 @@ def limits_of(fields: Mapping[str, Any]) -> Filter:
 
 
 def _checked(text: object, act: Act, fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The fields, if the text is one and all of them are of the act.
-
-    Raises:
-        InvalidRequest: The text is no string, or the act has no field of a name.
-    """
+    """The fields, if the text is one and all of them are of the act."""
     from indexing.errors import InvalidRequest
 
     if not isinstance(text, str):

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from generator.answer import marker_spans
+from generator.answer import Answer, Citation, Mode, ShortAnswer, marker_spans
 from indexing.text.disfluency import without_noise
-
-if TYPE_CHECKING:
-    from generator.answer import Answer, Citation, Mode, ShortAnswer
 
 
 @dataclass(frozen=True, slots=True)

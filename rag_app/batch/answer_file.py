@@ -221,11 +221,7 @@ def read_answers(path: Path) -> list[Json]:
 
 
 def _answers(path: Path, lines: bytes) -> Iterator[tuple[Key, AnswerLine]]:
-    """The answers in complete lines, blank ones skipped.
-
-    Raises:
-        InvalidRequest: A line is something else.
-    """
+    """The answers in complete lines, blank ones skipped; any other line is refused."""
     for number, line in enumerate(lines.split(b"\n"), 1):
         if not line.strip():
             continue

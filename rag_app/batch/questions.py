@@ -203,11 +203,7 @@ def read_turns(path: Path) -> tuple[Turn, ...]:
 
 
 def _with_ids(path: Path, questions: Sequence[Question]) -> list[Question]:
-    """The questions, each with an id.
-
-    Raises:
-        UnreadableFile: Two have the same id.
-    """
+    """The questions, each with an id; two of the same are refused."""
     named = Counter(question.id for question in questions if question.id)
     twice = next((id_ for id_, count in named.items() if count > 1), None)
     if twice is not None:

@@ -52,36 +52,21 @@ class FailedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a run did, and what the file holds after it.
+    """What a run did, and what the file holds after it."""
 
-    Attributes:
-        out: The file.
-        questions: In the file of questions.
-        asked: Questions asked in this run.
-        kept: Answers from earlier runs.
-        left: Questions without a line yet.
-        answered: Lines with an answer, in the whole file.
-        abstained: Those of them that abstain.
-        partial: Those of them made without the documents of a lost shard.
-        failed: Lines without an answer.
-        seconds: Duration of the asking.
-        per_hour: Questions per hour; 0 when none was asked.
-        failures: The questions that failed, in order.
-        changes: Of a refresh: the questions that were asked again, until they are `told`.
-    """
-
-    out: str
-    questions: int
-    asked: int
-    kept: int
-    left: int
-    answered: int
-    abstained: int
-    partial: int
-    failed: int
-    seconds: float
-    per_hour: float
-    failures: tuple[FailedQuestion, ...]
+    out: str  # the file
+    questions: int  # in the file of questions
+    asked: int  # questions asked in this run
+    kept: int  # answers from earlier runs
+    left: int  # questions without a line yet
+    answered: int  # lines with an answer, in the whole file
+    abstained: int  # those of them that abstain
+    partial: int  # those of them made without the documents of a lost shard
+    failed: int  # lines without an answer
+    seconds: float  # duration of the asking
+    per_hour: float  # questions per hour; 0 when none was asked
+    failures: tuple[FailedQuestion, ...]  # the questions that failed, in order
+    # of a refresh: the questions that were asked again, until they are `told`
     changes: tuple[Change, ...] = ()
 
     def as_dict(self) -> Json:
@@ -256,11 +241,7 @@ class _Plan:
 def _keys_to_ask(
     plan: _Plan, file: AnswerFile, settings: Json, options: BatchOptions, notify: Notify
 ) -> set[Key]:
-    """The keys of the questions to ask.
-
-    Raises:
-        InvalidRequest: Something has changed, and `changed` is "stop".
-    """
+    """The keys of the questions to ask; refused where a change is to "stop" it."""
     if plan.stale or plan.orphans:
         lines = [file.lines[question.key] for question in plan.stale]
         changes = f"{file.path}: {_describe_changes(lines, len(plan.orphans), settings)}"

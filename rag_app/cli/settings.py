@@ -183,8 +183,7 @@ def _entries(
 ) -> Iterator[tuple[Path_, str, Any]]:
     """(words of the command, flag, value); no words for a value that all commands share.
 
-    Raises:
-        InvalidRequest: A key is no flag and no command.
+    A key that is no flag and no command is refused.
     """
     below = {path[len(words)] for path in commands if path[: len(words)] == words != path}
     if words in commands:
@@ -232,11 +231,7 @@ def _leads_out(name: str, value: object) -> bool:
 def _accepting(
     where: str, takers: Mapping[Path_, click.Option], value: object, folder: Path
 ) -> list[tuple[Path_, click.Option, object]]:
-    """The commands that accept a value: `--passages` is a number in one and a list in another.
-
-    Raises:
-        InvalidRequest: None of them does.
-    """
+    """The commands that accept a value: `--passages` is a number in one and a list in another."""
     accepts, errors = [], []
     for words, option in takers.items():
         try:
@@ -249,11 +244,7 @@ def _accepting(
 
 
 def _check(where: str, option: click.Option, value: object, folder: Path) -> object:
-    """A value as the flag would give it; relative paths count from the file's folder.
-
-    Raises:
-        InvalidRequest: The flag does not take it.
-    """
+    """A value as the flag would give it; relative paths count from the file's folder."""
     if not option.multiple:
         return _check_one(where, option, value, folder)
     values = value if isinstance(value, list) else [value]

@@ -246,11 +246,7 @@ class _Generation:
 
 
 def _to_messages(messages: Sequence[BaseMessage]) -> list[ChatMessage]:
-    """LangChain's messages as the model's.
-
-    Raises:
-        InvalidRequest: The model cannot read one, because of its type or a block that is not text.
-    """
+    """LangChain's messages as the model's; other types, and what is no text, are refused."""
     return [ChatMessage(_role(message), _text(message)) for message in messages]
 
 

@@ -20,18 +20,13 @@ _MARKS = re.compile(rf" ?(?:\[(\d{{1,3}})\]|({re.escape(UNSUPPORTED_MARK)}))")
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A piece of an answer.
+    """A piece of an answer."""
 
-    Attributes:
-        kind: "text"; "label" for what stands before a quote, such as who says it; "short" for the
-            words of it that answer;
-            "doubt" for a sentence that no quote supports; "marker" for the number of a citation;
-            "unsupported" for the mark after a doubt.
-        text: Its text; of a marker, its digits.
-    """
-
+    # "text"; "label" for what stands before a quote, such as who says it; "short" for the words of
+    # it that answer; "doubt" for a sentence that no quote supports; "marker" for the number of a
+    # citation; "unsupported" for the mark after a doubt
     kind: Kind
-    text: str
+    text: str  # its text; of a marker, its digits
 
 
 def paragraphs(text: str, mode: Mode, answer: Answer | None = None) -> list[list[Segment]]:

@@ -155,12 +155,7 @@ def confirm_removal(corpus: Corpus, names: Sequence[str]) -> None:
 
 
 def _confirm(question: str) -> None:
-    """Ask; no answer is an error that names the way around.
-
-    Raises:
-        InvalidRequest: There is nobody to ask.
-        Abort: They say no.
-    """
+    """Ask; no answer is an error that names the way around."""
     try:
         click.confirm(question, abort=True, err=True)
     except click.Abort:

@@ -29,24 +29,10 @@ from rag_app.chat.application import Application
 from rag_app.chat.request_limits import MAX_QUESTION
 from rag_app.chat.web.auth import user_of
 from rag_app.chat.web.file_names import without_folder
-from rag_app.chat.web.mcp.results import (
-    AnswerResult,
-    EveryResult,
-    OverviewResult,
-    RegisterResult,
-    SearchResult,
-    Span,
-    answer_result,
-    document_hit,
-    every_result,
-    overview_result,
-    register_result,
-)
-from rag_app.corpus.access import SharedCorpus
+from rag_app.chat.web.mcp import results
 from rag_app.corpus.reader import CorpusReader
 from rag_app.request_fields import (
     Act,
-    EveryOptions,
     SearchOptions,
     ask_request,
     fields_of,
@@ -111,10 +97,9 @@ def server(app: Application) -> MCPServer[None]:
         context: Context[Any, Any],
         query: Query,
         **fields: Any,  # noqa: ANN401 - as `_takes_fields` says
-    ) -> SearchResult:
+    ) -> results.SearchResult:
         """Find the documents that a query is about, each with its best passages."""
-        with tool_errors(app.corpus):
-            corpus = app.corpus.seen_by(_scope(context))
+        with _reading(app, context) as corpus:
             return await asyncio.to_thread(_search, corpus, query, cast(SearchOptions, fields))
 
     @tools.tool(title="Ask documents", annotations=read_only)
@@ -123,13 +108,13 @@ def server(app: Application) -> MCPServer[None]:
         context: Context[Any, Any],
         question: Question,
         **fields: Any,  # noqa: ANN401 - as above
-    ) -> AnswerResult:
+    ) -> results.AnswerResult:
         """Answer a question from the documents, with citations that are exact spans of them."""
-        with tool_errors(app.corpus):
-            scope = _scope(context)
+        with _reading(app, context) as corpus:
             fields["mode"] = fields["mode"] or app.answer
             request = ask_request(question, plain(fields))
-            return answer_result(await app.questions.answer(request, scope, who=_who(scope)))
+            answer = await app.questions.answer(request, corpus.scope, who=_who(corpus))
+            return results.answer_result(answer)
 
     @tools.tool(title="Every place", annotations=read_only)
     @_takes_fields("every")
@@ -137,13 +122,11 @@ def server(app: Application) -> MCPServer[None]:
         context: Context[Any, Any],
         question: Question,
         **fields: Any,  # noqa: ANN401 - as above
-    ) -> EveryResult:
+    ) -> results.EveryResult:
         """Every place that says what is asked for, and how many there probably are."""
-        with tool_errors(app.corpus):
-            scope = _scope(context)
-            corpus, options = app.corpus.seen_by(scope), cast(EveryOptions, fields)
-            read = partial(_every, corpus, question, options)
-            return await app.questions.in_turn(read, who=_who(scope))
+        with _reading(app, context) as corpus:
+            read = partial(corpus.every, question, **fields)
+            return results.every_result(await app.questions.in_turn(read, who=_who(corpus)))
 
     @tools.tool(title="Read a passage", annotations=read_only)
     async def read_passage(
@@ -151,22 +134,19 @@ def server(app: Application) -> MCPServer[None]:
         document: Annotated[str, Field(max_length=1000, description="Id or title of a document.")],
         start: Annotated[int, Field(ge=0, description="Offset of the first character.")] = 0,
         end: Annotated[int, Field(ge=0, description="Offset after the last character.")] = 4000,
-    ) -> Span:
+    ) -> results.Span:
         """Read a document's text from one character to another, 20,000 at most."""
-        with tool_errors(app.corpus):
-            corpus = app.corpus.seen_by(_scope(context))
+        with _reading(app, context) as corpus:
             return await asyncio.to_thread(_read, corpus, document, start, end)
 
     @tools.tool(title="Overview of a document", annotations=read_only)
     async def document_overview(
         context: Context[Any, Any],
         document: Annotated[str, Field(description="Id, path or title of a document.")],
-    ) -> OverviewResult:
+    ) -> results.OverviewResult:
         """What a document is about: speakers, topics, decisions, actions, as exact quotes."""
-        with tool_errors(app.corpus):
-            corpus = app.corpus.seen_by(_scope(context))
-            about = await asyncio.to_thread(corpus.overview, document)
-            return overview_result(about)
+        with _reading(app, context) as corpus:
+            return results.overview_result(await asyncio.to_thread(corpus.overview, document))
 
     @tools.tool(title="Register of meetings", annotations=read_only)
     @_takes_fields("search", "collections", "since", "until", "participants")
@@ -177,14 +157,13 @@ def server(app: Application) -> MCPServer[None]:
         states: States = (),
         start: Start = 0,
         **fields: Any,  # noqa: ANN401 - as above
-    ) -> RegisterResult:
+    ) -> results.RegisterResult:
         """Decisions, actions and open questions of all meetings, as exact quotes, 100 at most."""
-        with tool_errors(app.corpus):
-            scope, where = _scope(context), limits_of(fields)
-            corpus = app.corpus.seen_by(scope)
+        with _reading(app, context) as corpus:
+            where = limits_of(fields)
             read = partial(corpus.register, person=person, kind=kinds, state=states, where=where)
-            found = await app.questions.in_turn(read, who=_who(scope))
-            return register_result(found, start)
+            found = await app.questions.in_turn(read, who=_who(corpus))
+            return results.register_result(found, start)
 
     return tools
 
@@ -205,45 +184,37 @@ def _takes_fields(act: Act, *names: str) -> Callable[[Tool], Tool]:
     return with_signature
 
 
-def _scope(context: Context[Any, Any]) -> Scope:
-    """What the caller of a tool may read."""
+@contextmanager
+def _reading(app: Application, context: Context[Any, Any]) -> Iterator[CorpusReader]:
+    """What the caller of a tool may read; they are told of errors without where that lies."""
     request = context.request_context.request
     assert isinstance(request, Request), "the tools are served over HTTP only"
-    return Scope(user_of(request.scope))
-
-
-def _who(scope: Scope) -> str:
-    """Whose place in the queue a call takes."""
-    return f"mcp {scope.login or ''}"
-
-
-@contextmanager
-def tool_errors(corpus: SharedCorpus) -> Iterator[None]:
-    """Report errors of ours to the caller of a tool, without where the corpus lies."""
     try:
-        yield
+        yield app.corpus.seen_by(Scope(user_of(request.scope)))
     except RagAppError as error:
-        raise ToolError(without_folder(str(error), corpus)) from error
+        raise ToolError(without_folder(str(error), app.corpus)) from error
 
 
-def _search(corpus: CorpusReader, query: str, fields: SearchOptions) -> SearchResult:
-    results = corpus.partial_search(query, **fields)
-    hits = [*map(document_hit, results.hits)]
-    return SearchResult(documents=hits, not_searched=[line.title for line in results.missing])
+def _who(corpus: CorpusReader) -> str:
+    """Whose place in the queue a call takes."""
+    return f"mcp {corpus.scope.login or ''}"
 
 
-def _every(corpus: CorpusReader, question: str, fields: EveryOptions) -> EveryResult:
-    return every_result(corpus.every(question, **fields))
+def _search(corpus: CorpusReader, query: str, fields: SearchOptions) -> results.SearchResult:
+    found = corpus.partial_search(query, **fields)
+    hits = [*map(results.document_hit, found.hits)]
+    lost = [line.title for line in found.missing]
+    return results.SearchResult(documents=hits, not_searched=lost)
 
 
-def _read(corpus: CorpusReader, name: str, start: int, end: int) -> Span:
+def _read(corpus: CorpusReader, name: str, start: int, end: int) -> results.Span:
     document = corpus.document(name)
     length = len(document.text)
     if not start < end or start >= length:
         raise InvalidRequest(f"{name}: no characters {start} to {end}; it has {length}")
     end = min(end, start + MAX_CHARACTERS, length)
     utterance = document.utterance_at(start)
-    return Span(
+    return results.Span(
         document=document.id,
         title=document.title,
         start=start,
