@@ -64,14 +64,8 @@ __all__ = [
 
 _NAMES = {
     "generator.answer": (
-        "Answer",
-        "AnswerReady",
-        "Citation",
-        "ContextEntry",
-        "ContextReady",
-        "Event",
-        "ShortAnswer",
-        "TextDelta",
+        *("Answer", "AnswerReady", "Citation", "ContextEntry", "ContextReady", "Event"),
+        *("ShortAnswer", "TextDelta"),
     ),
     "generator.instances.instances": ("Instances",),
     "generator.overview.overview": ("Action", "Overview", "Quote", "SpeakerShare", "Topic"),

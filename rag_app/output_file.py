@@ -61,14 +61,11 @@ def put_in_place(
     synced: bool = False,
     times: tuple[int, int] | None = None,
 ) -> None:
-    """Write a file beside its place, and then put it there.
+    """Write a file beside its place, and then put it there; one of that name is replaced at once.
 
-    Args:
-        path: The file; one that is there is replaced at once.
-        data: What it holds, a text in UTF-8.
-        mode: Who may read it, from its first byte on.
-        synced: Whether it has to be on the disk by then, whatever happens to the machine.
-        times: When it was last read and written, ns since the epoch; None for now.
+    A text is written in UTF-8. The mode says who may read it, from its first byte on; a `synced`
+    one is on the disk by then, whatever happens to the machine. The times of its last reading and
+    writing are ns since the epoch; None for now.
 
     Raises:
         OSError: It cannot be written; nothing of it is left then.

@@ -33,14 +33,9 @@ CHATS = ".chats"
 class Application:
     """The parts of a served corpus; whatever they store lies in the corpus's folder.
 
-    Args:
-        corpus: The documents.
-        answer: Default answer mode.
-        model_named: Whether the language model was named when the server was started, so that
-            nobody chooses another on the page.
-        people: Everybody who may log in; nobody where that is not needed.
-        max_recording: Bytes of an uploaded recording, at most.
-        measurements: Builds the view that measures, for engineers; None where there is none.
+    Where `model_named`, the server was started with a language model, and nobody chooses another on
+    the page. `people` may log in; nobody has to where there are none. `max_recording` is in bytes.
+    `measurements` builds the view that measures, for engineers.
     """
 
     def __init__(  # noqa: PLR0913 - options, by keyword only

@@ -25,11 +25,9 @@ MAX_ADDRESS = 500  # characters
 
 
 def check_address(address: str, *, key: str) -> str:
-    """A typed address as a base URL, if it may be connected to.
+    """A typed address, such as "localhost:11434/v1", as a base URL, if it may be connected to.
 
-    Args:
-        address: Such as "localhost:11434/v1"; without a scheme it is http.
-        key: What would be sent to it; "" for nothing.
+    Without a scheme it is http. The key is what would be sent to it; "" for nothing.
 
     Raises:
         InvalidRequest: It is no address of a server, cannot be one of models, or would get a key

@@ -40,11 +40,8 @@ class ExtensionName(click.Choice):  # type: ignore[type-arg, unused-ignore]
         return f"[{'|'.join(EXTENSIONS)}|NAME{ENTROPY}|{TUNED}FILE]"
 
     def convert(
-        self,
-        value: Any,  # noqa: ANN401 - click's own signature
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> Any:  # noqa: ANN401 - click's own signature
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Any:  # noqa: ANN401 - click's own
         """A name as it is; the file is read with the encoder."""
         if isinstance(value, str) and value.startswith(TUNED) and value != TUNED:
             return value
@@ -127,11 +124,8 @@ class CorpusPlace(click.Path):
         super().__init__(path_type=Path, file_okay=False)
 
     def convert(
-        self,
-        value: Any,  # noqa: ANN401 - click's own signature
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> Any:  # noqa: ANN401 - click's own signature
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Any:  # noqa: ANN401 - click's own
         """The folder as a path."""
         if not (isinstance(value, str) and value.startswith(CLUSTERED)):
             return super().convert(value, param, ctx)
@@ -149,10 +143,7 @@ class ClusterPlace(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     name = "HOST:PORT"
 
     def convert(
-        self,
-        value: Any,  # noqa: ANN401 - click's own signature
-        param: click.Parameter | None,
-        ctx: click.Context | None,
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> str:
         """The address as Ray takes it."""
         return str(value).removeprefix(CLUSTERED).rstrip("/")

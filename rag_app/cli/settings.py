@@ -101,13 +101,10 @@ def find(config: Path | None) -> Path | None:
 def default_map(
     file: Path, commands: Mapping[Path_, click.Command], *, named: bool = True
 ) -> Values:
-    """What click takes for the defaults of each command, from a file.
+    """What click takes for the defaults of each command, from a file of TOML.
 
-    Args:
-        file: TOML.
-        commands: Every command that takes options, by its words.
-        named: Whether a person named the file. One that just lay there, perhaps beside documents
-            from somebody else, must not open a way out.
+    One that nobody `named`, which just lay there, perhaps beside documents from somebody else, must
+    not open a way out.
 
     Raises:
         InvalidRequest: It cannot be read, or has a key or a value that no flag has, or names a

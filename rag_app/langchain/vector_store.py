@@ -73,7 +73,7 @@ class RagAppVectorStore(VectorStore):
         *,
         ids: list[str] | None = None,
         corpus: Corpus | str | Path | None = None,
-        **_: Any,  # noqa: ANN401 - LangChain's signature
+        **_: object,
     ) -> RagAppVectorStore:
         """A store with these texts in it; arguments as in the constructor and `add_texts`."""
         store = cls(embedding, corpus=corpus)
@@ -93,7 +93,7 @@ class RagAppVectorStore(VectorStore):
         metadatas: list[dict[str, Any]] | None = None,
         *,
         ids: Sequence[str | None] | None = None,
-        **_: Any,  # noqa: ANN401 - LangChain's signature
+        **_: object,
     ) -> list[str]:
         """Add texts, or replace those with the same ids; the ids of all, in order.
 
@@ -115,7 +115,7 @@ class RagAppVectorStore(VectorStore):
             self._put(documents)
         return names
 
-    def delete(self, ids: list[str] | None = None, **_: Any) -> bool:  # noqa: ANN401
+    def delete(self, ids: list[str] | None = None, **_: object) -> bool:
         """Delete texts by id, or all of them; unknown ids are ignored. Returns True."""
         if (self.corpus.folder / FILE_NAME).exists():
             with self._lock, self.corpus.writing() as store:
@@ -161,23 +161,13 @@ class RagAppVectorStore(VectorStore):
             return [_to_langchain(now.store.document(id_)) for id_ in known]
 
     def similarity_search(
-        self,
-        query: str,
-        k: int = 4,
-        *,
-        filter: Condition | None = None,
-        **_: Any,  # noqa: ANN401
+        self, query: str, k: int = 4, *, filter: Condition | None = None, **_: object
     ) -> list[Document]:
         """The k documents most similar to a text, best first."""
         return [one for one, _ in self.similarity_search_with_score(query, k, filter=filter)]
 
     def similarity_search_with_score(
-        self,
-        query: str,
-        k: int = 4,
-        *,
-        filter: Condition | None = None,
-        **_: Any,  # noqa: ANN401
+        self, query: str, k: int = 4, *, filter: Condition | None = None, **_: object
     ) -> list[tuple[Document, float]]:
         """The k documents most similar to a text, each with its cosine."""
         return self.similarity_search_with_score_by_vector(
@@ -185,12 +175,7 @@ class RagAppVectorStore(VectorStore):
         )
 
     def similarity_search_by_vector(
-        self,
-        embedding: list[float],
-        k: int = 4,
-        *,
-        filter: Condition | None = None,
-        **_: Any,  # noqa: ANN401
+        self, embedding: list[float], k: int = 4, *, filter: Condition | None = None, **_: object
     ) -> list[Document]:
         """The k documents nearest to a vector, best first."""
         nearest = self.similarity_search_with_score_by_vector(embedding, k, filter=filter)
@@ -210,7 +195,7 @@ class RagAppVectorStore(VectorStore):
         lambda_mult: float = 0.5,
         *,
         filter: Condition | None = None,
-        **_: Any,  # noqa: ANN401
+        **_: object,
     ) -> list[Document]:
         """Documents that are similar to a text and not to each other, as in the method below."""
         return self.max_marginal_relevance_search_by_vector(
@@ -225,7 +210,7 @@ class RagAppVectorStore(VectorStore):
         lambda_mult: float = 0.5,
         *,
         filter: Condition | None = None,
-        **_: Any,  # noqa: ANN401
+        **_: object,
     ) -> list[Document]:
         """Of the `fetch_k` nearest the k best by maximal marginal relevance.
 

@@ -32,11 +32,8 @@ class Segment:
 def paragraphs(text: str, mode: Mode, answer: Answer | None = None) -> list[list[Segment]]:
     """The lines of an answer in segments, as far as it is written.
 
-    Args:
-        text: With markers.
-        mode: "quote" has at most one marker a line, at its end and counting up; "free" has them
-            anywhere.
-        answer: The answer, once it is complete.
+    Quotes have at most one marker a line, at its end and counting up; a generated answer has them
+    anywhere.
     """
     lines = [line for line in text.split("\n") if line.strip()]
     if mode == "quote":

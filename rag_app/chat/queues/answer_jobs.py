@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from weakref import WeakValueDictionary
 
 from generator.answer import ContextReady, TextDelta
@@ -24,35 +24,19 @@ CHANGED = N_(
 )
 
 
+@dataclass(eq=False)
 class AnswerJob:
-    """One answer in progress.
+    """One answer in progress."""
 
-    Attributes:
-        key: Of the conversations that it belongs to.
-        scope: What whoever asks may read.
-        conversation: The conversation before it.
-        exchange: The question, and the answer so far.
-        number: Which exchange of the conversation is checked; None for a new one.
-        stop: Set to end it.
-        deleted: Whether its conversation was deleted meanwhile; nothing of it is saved then.
-    """
-
-    def __init__(
-        self,
-        key: str,
-        conversation: Conversation,
-        exchange: Exchange,
-        scope: Scope,
-        *,
-        number: int | None = None,
-    ) -> None:
-        self.scope = scope
-        self.key, self.conversation, self.exchange = key, conversation, exchange
-        self.number = number
-        self.stop = threading.Event()
-        self.deleted = False
-        self._over = False
-        self._lock = threading.Lock()
+    key: str  # of the conversations that it belongs to
+    conversation: Conversation  # before it
+    exchange: Exchange  # the question, and the answer so far
+    scope: Scope  # what whoever asks may read
+    number: int | None = None  # which exchange is checked; None for a new one
+    stop: threading.Event = field(default_factory=threading.Event)  # set to end it
+    deleted: bool = False  # whether its conversation was meanwhile; nothing is saved then
+    _over: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def advance(self, exchange: Exchange) -> None:
         """How far it has come; nothing after its end."""

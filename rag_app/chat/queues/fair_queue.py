@@ -28,12 +28,22 @@ class Ticket:
 
     def wait(self, seconds: float) -> bool:
         """Wait until this ticket is called, at most so long; whether it was."""
-        return self._queue.wait(self, seconds)
+        queue = self._queue
+        with queue._changed:
+            return queue._changed.wait_for(lambda: self in queue._serving, timeout=seconds)
 
     @property
     def ahead(self) -> int:
-        """How many are served before it."""
-        return self._queue.ahead(self)
+        """How many are served before it: those being served, and those who will be."""
+        queue = self._queue
+        with queue._changed:
+            waiting, last_served = list(queue._waiting), dict(queue._last_served)
+            if self not in waiting:
+                return 0
+            for before in range(len(waiting)):
+                if _pop_next(waiting, last_served) is self:
+                    return before + len(queue._serving)
+            raise AssertionError("a ticket that waits is called at some time")
 
 
 @dataclass(slots=True)
@@ -80,23 +90,6 @@ class FairQueue:
                 if ticket in self._serving:
                     self._serving.remove(ticket)
                 self._call_next()
-
-    def wait(self, ticket: Ticket, seconds: float) -> bool:
-        """As `Ticket.wait`."""
-        with self._changed:
-            return self._changed.wait_for(lambda: ticket in self._serving, timeout=seconds)
-
-    def ahead(self, ticket: Ticket) -> int:
-        """As `Ticket.ahead`: those being served, and those who will be before it."""
-        with self._changed:
-            if ticket not in self._waiting:
-                return 0
-            waiting, last_served = list(self._waiting), dict(self._last_served)
-            for before in range(len(waiting)):
-                following = _pop_next(waiting, last_served)
-                if following is ticket:
-                    return before + len(self._serving)
-            raise AssertionError("a ticket that waits is called at some time")
 
     def _call_next(self) -> None:
         while len(self._serving) < self.places and self._waiting:

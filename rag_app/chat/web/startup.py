@@ -38,10 +38,8 @@ PAGE = """<!doctype html>
 class Startup:
     """ASGI application that passes everything on to another, as soon as that is made.
 
-    Args:
-        make: Makes it, in a thread of its own, for which nobody waits when the server is stopped.
-        ready: Called once it is made and has started.
-        failed: Called with the error when it cannot be made.
+    It is made in a thread of its own, for which nobody waits when the server is stopped. `ready` is
+    called once it has started, `failed` when it cannot be made.
     """
 
     def __init__(

@@ -84,11 +84,8 @@ class Name:
 class Catalogue:
     """The documents of a corpus by the names that people call them.
 
-    Args:
-        entries: The documents.
-        transcripts: Ids of those in which somebody speaks.
-        people: Everybody who takes part in each, by id.
-        names: By their letters and digits; None for all that there are.
+    The people are everybody who takes part in each, by id, the names by their letters and digits;
+    None for all that there are.
     """
 
     def __init__(

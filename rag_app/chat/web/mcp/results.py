@@ -80,11 +80,7 @@ class AnswerResult(RootModel[dict[str, Any]]):
     """An answer with everything needed to check it (`docs/answer.schema.json`)."""
 
     @classmethod
-    def __get_pydantic_json_schema__(
-        cls,
-        core_schema: Any,  # noqa: ANN401 - pydantic's own
-        handler: Any,  # noqa: ANN401 - as above
-    ) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(cls, core_schema: object, handler: object) -> dict[str, Any]:
         """The schema of the form."""
         return schema()
 
