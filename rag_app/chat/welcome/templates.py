@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 Ask = Callable[[re.Match[str]], str]
 Template = tuple[re.Pattern[str], Ask]
+_BEGINNINGS = ("thing", "who", "many")  # groups that may begin a sentence, and no question
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,3 +31,15 @@ class Templates:
 def lower(text: str) -> str:
     """A phrase as it stands within a sentence."""
     return text[:1].lower() + text[1:]
+
+
+def asking(question: str, pattern: str) -> Template:
+    """A template whose question has the groups of its pattern in braces."""
+
+    def ask(match: re.Match[str]) -> str:
+        groups = {name: text or "" for name, text in match.groupdict().items()}
+        return question.format(
+            **{name: lower(text) if name in _BEGINNINGS else text for name, text in groups.items()}
+        )
+
+    return re.compile(pattern), ask

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rag_app.chat.welcome.templates import Templates, lower
+from rag_app.chat.welcome.templates import Templates, asking, lower
 
 _THING = r"(?P<thing>(?:[Dd]er|[Dd]ie|[Dd]as|[Ee]ine?|[Jj]ede[rs]?) [\wäöüß' -]{3,45}?)"
 _NUMBER = r"(?:\d[\d.,]*|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|hundert|tausend)"
@@ -58,59 +58,45 @@ _FACTS = (
         ),
         _high,
     ),
-    (
-        re.compile(
-            rf"^{_THING} (?P<verb>dauer(?:t|te|n|ten)) [^,;]{{0,20}}?(?:{_NUMBER}|eine?n?) "
-        ),
-        lambda m: f"Wie lange {m['verb']} {lower(m['thing'])}?",
+    asking(
+        "Wie lange {verb} {thing}?",
+        rf"^{_THING} (?P<verb>dauer(?:t|te|n|ten)) [^,;]{{0,20}}?(?:{_NUMBER}|eine?n?) ",
     ),
-    (
-        re.compile(rf"^{_THING} (?P<verb>kost(?:et|ete|en|eten)) [^,;]{{0,20}}?{_NUMBER}"),
-        lambda m: f"Wie viel {m['verb']} {lower(m['thing'])}?",
+    asking(
+        "Wie viel {verb} {thing}?",
+        rf"^{_THING} (?P<verb>kost(?:et|ete|en|eten)) [^,;]{{0,20}}?{_NUMBER}",
     ),
-    (
-        re.compile(
-            r"^(?P<who>(?:Frau|Herr|Dr\.|[A-ZÄÖÜ]\w+) [A-ZÄÖÜ][\w-]+) wurde (?P<what>zu[rm] "
-            r"[\wäöüß -]{5,50}?) (?P<verb>gewählt|ernannt|bestellt|berufen)\b"
-        ),
-        lambda m: f"Wer wurde {m['what']} {m['verb']}?",
+    asking(
+        "Wer wurde {what} {verb}?",
+        r"^(?P<who>(?:Frau|Herr|Dr\.|[A-ZÄÖÜ]\w+) [A-ZÄÖÜ][\w-]+) wurde (?P<what>zu[rm] "
+        r"[\wäöüß -]{5,50}?) (?P<verb>gewählt|ernannt|bestellt|berufen)\b",
     ),
-    (
-        re.compile(
-            rf"^{_THING} (?P<be>wurden?) (?P<verb>ge\w+|\w+ge\w+t|ver\w+t|be\w+t), (?:weil|da) "
-        ),
-        lambda m: f"Warum {m['be']} {lower(m['thing'])} {m['verb']}?",
+    asking(
+        "Warum {be} {thing} {verb}?",
+        rf"^{_THING} (?P<be>wurden?) (?P<verb>ge\w+|\w+ge\w+t|ver\w+t|be\w+t), (?:weil|da) ",
     ),
-    (
-        re.compile(
-            rf"^{_THING} (?P<verb>bleib(?:t|en)|ist|sind) [^,;]{{0,40}}?{_DATE}[^,;]{{0,20}}? "
-            r"(?P<state>geschlossen|geöffnet|gesperrt)\b"
-        ),
-        lambda m: f"Wann {m['verb']} {lower(m['thing'])} {m['state']}?",
+    asking(
+        "Wann {verb} {thing} {state}?",
+        rf"^{_THING} (?P<verb>bleib(?:t|en)|ist|sind) [^,;]{{0,40}}?{_DATE}[^,;]{{0,20}}? "
+        r"(?P<state>geschlossen|geöffnet|gesperrt)\b",
     ),
-    (
-        re.compile(
-            rf"^{_THING} (?P<verb>beginnt|startet|öffnet|endet|schließt)(?: wieder)? {_DATE}"
-        ),
-        lambda m: f"Wann {m['verb']} {lower(m['thing'])}?",
+    asking(
+        "Wann {verb} {thing}?",
+        rf"^{_THING} (?P<verb>beginnt|startet|öffnet|endet|schließt)(?: wieder)? {_DATE}",
     ),
-    (
-        re.compile(r"[„»\"](?P<term>[A-ZÄÖÜ][\w -]{2,40})[“«\"] (?:bedeutet|bezeichnet|meint) "),
-        lambda m: f"Was ist mit „{m['term']}“ gemeint?",
+    asking(
+        "Was ist mit „{term}“ gemeint?",
+        r"[„»\"](?P<term>[A-ZÄÖÜ][\w -]{2,40})[“«\"] (?:bedeutet|bezeichnet|meint) ",
     ),
-    (
-        re.compile(
-            r"\bbeschlossen, dass (?P<thing>(?:der|die|das) [\wäöüß -]{3,45}?) "
-            rf"{_DATE}[^,;]{{0,20}}? (?P<verb>\w+t) (?P<be>wird|werden)\b"
-        ),
-        lambda m: f"Wann {m['be']} {m['thing']} {m['verb']}?",
+    asking(
+        "Wann {be} {thing} {verb}?",
+        r"\bbeschlossen, dass (?P<thing>(?:der|die|das) [\wäöüß -]{3,45}?) "
+        rf"{_DATE}[^,;]{{0,20}}? (?P<verb>\w+t) (?P<be>wird|werden)\b",
     ),
-    (
-        re.compile(
-            r"\bbeschlossen, (?P<thing>(?:die|das|den|eine|ein|einen) [\wäöüß -]{3,45}?) "
-            r"(?:zu \w+|\w+zu\w+en)\b"
-        ),
-        lambda m: f"Was wurde über {m['thing']} beschlossen?",
+    asking(
+        "Was wurde über {thing} beschlossen?",
+        r"\bbeschlossen, (?P<thing>(?:die|das|den|eine|ein|einen) [\wäöüß -]{3,45}?) "
+        r"(?:zu \w+|\w+zu\w+en)\b",
     ),
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from indexing.text.english import SCALES, TENS, UNITS
-from rag_app.chat.welcome.templates import Templates, lower
+from rag_app.chat.welcome.templates import Templates, asking, lower
 
 _NUMBER = rf"(?:\d[\d,.]*|{'|'.join((*UNITS, *TENS))})(?:[- ](?:{'|'.join((*UNITS, *SCALES))}))*"
 _THING = r"(?P<thing>(?:[Tt]he|[Aa]n?|[Ee]ach|[Ee]very) [\w' -]{3,45}?)"
@@ -42,65 +42,45 @@ _FACTS = (
         ),
         _passive,
     ),
-    (
-        re.compile(rf"^{_THING} had {_NUMBER} (?P<many>[a-z]+s)\b"),
-        lambda m: f"How many {m['many']} did {lower(m['thing'])} have?",
+    asking("How many {many} did {thing} have?", rf"^{_THING} had {_NUMBER} (?P<many>[a-z]+s)\b"),
+    asking(
+        "How many {many} do {who} have?",
+        rf"^(?P<who>You|Employees|Members) (?:have|get) {_NUMBER}"
+        r" (?P<many>(?:[a-z]+ )?[a-z]+s(?: of [a-z]+(?: leave| time)?)?)\b",
     ),
-    (
-        re.compile(
-            rf"^(?P<who>You|Employees|Members) (?:have|get) {_NUMBER}"
-            r" (?P<many>(?:[a-z]+ )?[a-z]+s(?: of [a-z]+(?: leave| time)?)?)\b"
-        ),
-        lambda m: f"How many {m['many']} do {lower(m['who'])} have?",
+    asking(
+        "How many {many} {be} {verb}{where}?",
+        rf"^(?P<many>[A-Z][a-z]+) (?P<be>was|were) (?P<verb>[a-z]+(?:ed|en|und|ght))"
+        rf"(?P<where> (?:on|at|in) [a-z ]{{3,20}}?)?(?: at [a-z]+ [a-z]+)?, {_NUMBER} in all",
     ),
-    (
-        re.compile(
-            rf"^(?P<many>[A-Z][a-z]+) (?P<be>was|were) (?P<verb>[a-z]+(?:ed|en|und|ght))"
-            rf"(?P<where> (?:on|at|in) [a-z ]{{3,20}}?)?(?: at [a-z]+ [a-z]+)?, {_NUMBER} in all"
-        ),
-        lambda m: f"How many {lower(m['many'])} {m['be']} {m['verb']}{m['where'] or ''}?",
+    asking(
+        "How much does {thing} cost?",
+        rf"^{_THING} (?:costs?|would cost) (?:about |around )?(?:[£$€]|{_NUMBER} )",
     ),
-    (
-        re.compile(rf"^{_THING} (?:costs?|would cost) (?:about |around )?(?:[£$€]|{_NUMBER} )"),
-        lambda m: f"How much does {lower(m['thing'])} cost?",
+    asking(
+        "How long does {thing} {verb}?",
+        rf"^{_THING} (?P<verb>last|take)s (?:about |at most )?(?:an?|{_NUMBER}) {_TIME}",
     ),
-    (
-        re.compile(
-            rf"^{_THING} (?P<verb>last|take)s (?:about |at most )?(?:an?|{_NUMBER}) {_TIME}"
-        ),
-        lambda m: f"How long does {lower(m['thing'])} {m['verb']}?",
+    asking(
+        "When does {thing} {verb}?",
+        rf"^{_THING} (?P<verb>start|begin|open|end|close)s (?:again )?(?:on |in |at |from )?"
+        rf"(?:the )?{_DATE}",
     ),
-    (
-        re.compile(
-            rf"^{_THING} (?P<verb>start|begin|open|end|close)s (?:again )?(?:on |in |at |from )?"
-            rf"(?:the )?{_DATE}"
-        ),
-        lambda m: f"When does {lower(m['thing'])} {m['verb']}?",
+    asking(
+        "When is {thing}?",
+        rf"^{_THING} (?:is|was|has been) (?:moved|postponed|brought forward|put back|fixed)"
+        rf" (?:from [\w ]{{3,30}} )?(?:to|for|until|till) {_DATE}",
     ),
-    (
-        re.compile(
-            rf"^{_THING} (?:is|was|has been) (?:moved|postponed|brought forward|put back|fixed)"
-            rf" (?:from [\w ]{{3,30}} )?(?:to|for|until|till) {_DATE}"
-        ),
-        lambda m: f"When is {lower(m['thing'])}?",
+    asking(
+        "Who is the {role}?",
+        r"\b[A-Z][\w'-]+ [A-Z][\w'-]+ (?:is|becomes|will be|stays) (?:our |the )"
+        rf"(?P<role>(?:[a-z]+ ){{0,3}}{_ROLE})\b",
     ),
-    (
-        re.compile(
-            r"\b[A-Z][\w'-]+ [A-Z][\w'-]+ (?:is|becomes|will be|stays) (?:our |the )"
-            rf"(?P<role>(?:[a-z]+ ){{0,3}}{_ROLE})\b"
-        ),
-        lambda m: f"Who is the {m['role']}?",
-    ),
-    (
-        re.compile(r"[\"\u201c](?P<term>[A-Z][\w -]{2,40})[\"\u201d] means "),
-        lambda m: f'What does "{m["term"]}" mean?',
-    ),
-    (
-        re.compile(
-            r"\bdecided[:,]? (?:that |on )?.*?\b(?:for|about|on) the "
-            r"(?P<thing>[a-z-]+(?: [a-z-]+)?)[,.]"
-        ),
-        lambda m: f"What was decided about the {m['thing']}?",
+    asking('What does "{term}" mean?', r"[\"\u201c](?P<term>[A-Z][\w -]{2,40})[\"\u201d] means "),
+    asking(
+        "What was decided about the {thing}?",
+        r"\bdecided[:,]? (?:that |on )?.*?\b(?:for|about|on) the "
+        r"(?P<thing>[a-z-]+(?: [a-z-]+)?)[,.]",
     ),
     (
         re.compile(
@@ -111,13 +91,10 @@ _FACTS = (
     ),
 )
 _PROMISES = (
-    (
-        re.compile(r"^(?:And |So |Then |OK, )*I'll (?P<what>[a-z]+ [\w' -]{4,50})\.$"),
-        lambda m: f"Who will {m['what']}?",
-    ),
-    (
-        re.compile(r"^[A-Z][a-z]+ (?:[A-Z][a-z]+ )?will (?P<what>[a-z]+ [\w' -]{4,50})\.$"),
-        lambda m: f"Who will {m['what']}?",
+    asking("Who will {what}?", r"^(?:And |So |Then |OK, )*I'll (?P<what>[a-z]+ [\w' -]{4,50})\.$"),
+    asking(
+        "Who will {what}?",
+        r"^[A-Z][a-z]+ (?:[A-Z][a-z]+ )?will (?P<what>[a-z]+ [\w' -]{4,50})\.$",
     ),
 )
 
