@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import wraps
+from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -124,7 +125,7 @@ class CorpusPlace(click.Path):
         super().__init__(path_type=Path, file_okay=False)
 
     def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+        self, value: str | PathLike[str], param: click.Parameter | None, ctx: click.Context | None
     ) -> Any:  # noqa: ANN401 - click's own
         """The folder as a path."""
         if not (isinstance(value, str) and value.startswith(CLUSTERED)):
