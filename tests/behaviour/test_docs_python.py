@@ -53,12 +53,12 @@ def samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(ROOT / "data" / "samples", tmp_path / "samples")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("RAG_APP_CORPUS", raising=False)
-    monkeypatch.setattr("indexing.encoder.encoder.best_dtype", lambda _: torch.float32)
-    monkeypatch.setattr(Models, "_load", LOAD_ENCODER)
 
 
 @pytest.mark.usefixtures("samples")
-def test_every_example_prints_what_the_page_shows() -> None:
+def test_every_example_prints_what_the_page_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("indexing.encoder.encoder.best_dtype", lambda _: torch.float32)
+    monkeypatch.setattr(Models, "_load", LOAD_ENCODER)
     pairs = run(PAGE.read_text(encoding="utf-8"))
     assert len(pairs) > 10
     assert [printed for printed, _ in pairs] == [shown for _, shown in pairs]
