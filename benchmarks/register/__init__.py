@@ -1,13 +1,12 @@
-"""The register of twelve made meetings against marks: entries, who, until when, what became of it.
+"""The register of meetings against marks: entries, who, until when, what became of it.
 
-Six meetings are to develop on, six are only counted.
+Of twelve made meetings, or of eighty real ones; half of them are to develop on, half are only
+counted.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,11 +15,11 @@ import click
 
 from benchmarks.folders.grading import Share
 from benchmarks.register.marks import Mark, marked
+from benchmarks.register.real_meetings import figures_of
 from generator.register.entry import Entry, Matter
 from generator.register.register import register
 from indexing.documents import Document
 from indexing.files import FileReader
-from rag_app.batch.qmsum import meetings
 
 HALVES = ("developing", "counted")
 _MEETINGS = Path(__file__).with_name("meetings")
@@ -36,19 +35,15 @@ Figure = tuple[str, bool, str]
 @click.option(
     "--qmsum",
     type=click.Path(path_type=Path, exists=True),
-    help="Instead, the decisions in the marked evidence of questions on decisions of this file.",
+    help="Instead, eighty meetings of QMSum's training split, this file, as readers marked them.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(half: str | None, show: bool, qmsum: Path | None, as_json: bool) -> None:
     """Precision and recall of entries, and of those found: who, until when, chained, state."""
-    if qmsum is not None:
-        counted = qmsum_decisions(qmsum)
-        click.echo(json.dumps(counted, indent=2) if as_json else f"{counted}")
-        return
     halves = (half,) if half else HALVES
     counts: dict[str, dict[str, list[int]]] = {each: {} for each in halves}
     for each in halves:
-        for name, right, about in figures(each):
+        for name, right, about in figures_of(each, qmsum) if qmsum else figures(each):
             count = counts[each].setdefault(name, [0, 0])
             count[0] += right
             count[1] += 1
@@ -61,31 +56,6 @@ def command(half: str | None, show: bool, qmsum: Path | None, as_json: bool) -> 
     for name in dict.fromkeys(name for each in counts.values() for name in each):
         shares = (Share(*each.get(name, [0, 0])) for each in counts.values())
         click.echo(f"| {name} | {' | '.join(map(str, shares))} |")
-
-
-_ON_DECISIONS = re.compile(r"\b(?:decide|decided|decision|decisions|agreed?|agreement|conclu\w+)\b")
-
-
-def qmsum_decisions(file: Path) -> dict[str, int]:
-    """How many questions on decisions have one of the register in their marked evidence.
-
-    With how many of the other questions do, of the same meetings.
-    """
-    counts: Counter[str] = Counter()
-    for meeting in meetings(file):
-        document = meeting.document
-        found = [one for one in register([document]) if one.kind == "decision"]
-        starts = [entry.quote.start for one in found for entry in one.entries]
-        counts["decisions"] += len(starts)
-        counts["meetings"] += 1
-        for question in meeting.specific:
-            of = "on decisions" if _ON_DECISIONS.search(question.text.lower()) else "others"
-            spans = [document.utterances[number] for number in question.utterances]
-            counts[f"questions {of}"] += 1
-            counts[f"questions {of}, with a decision"] += any(
-                one.start <= start < one.end for one in spans for start in starts
-            )
-    return dict(counts)
 
 
 def figures(half: str) -> Iterator[Figure]:

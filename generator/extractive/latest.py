@@ -35,6 +35,7 @@ from indexing.text.terms import content_stems, topic_words
 
 _LATER, _CHANGED = 5.0, 1.0  # what the last document and the telling of a change are worth, unread
 _IDLE = 3.0  # what talk of a value that does not hold is worth less, unread
+_IDLE_READ = 2.0  # the same, where a reader has read
 _MAY_ANSWER, _FAR = 1.5, 15.0  # scale in which sentences count that may answer; and none does below
 _NEAR = 4.0  # how far below the best score a sentence may be that is on the same matter
 _NEAR_UNCHANGED = 1.5  # the same, if it tells of no change
@@ -197,6 +198,18 @@ def latest_scores(features: SentenceFeatures, told: Statements) -> Vectors:
         changed = later >= 0 and _tells_of_change(features.sentences[i].read)
         added[i] = -_IDLE if i in told.idle else _LATER * later + _CHANGED * changed
     return added
+
+
+def idle_loss(features: SentenceFeatures, told: Statements) -> Vectors:
+    """(n,) what talk of a value that does not hold is worth less, beside a statement that does.
+
+    "Somebody was proposed and elected" is no such talk where a person is asked for.
+    """
+    loss = np.zeros(len(features.sentences), np.float32)
+    holds = any(later >= 0 and i not in told.idle for i, later in told.late.items())
+    if holds and not told.course and classify_question(features.question) != "person":
+        loss[list(told.idle)] = _IDLE_READ
+    return loss
 
 
 def _tells_of_change(text: str) -> bool:

@@ -30,6 +30,7 @@ from generator.extractive.fitted import FITTED
 from generator.extractive.latest import (
     Statements,
     document_days,
+    idle_loss,
     latest_features,
     latest_scores,
     statements,
@@ -115,7 +116,8 @@ class Ranking:
         for name, value in ranking_features(features, before, days).items():
             scores += FITTED.ranking[name] * value
         course = asked_moment(features.question, ()).kind == "course"  # all, whenever it was said
-        return cls(scores, statements(features, before if course else scores, days))
+        told = statements(features, before if course else scores, days)
+        return cls(np.asarray(scores - idle_loss(features, told), np.float32), told)
 
     @property
     def replaced(self) -> frozenset[int]:

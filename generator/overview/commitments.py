@@ -40,6 +40,7 @@ from generator.overview.people import People
 from generator.overview.telling_sentence import is_heading
 from generator.overview.times import is_deadline, time_expression
 from indexing.text.change_words import AGREED
+from indexing.text.disfluency import remove_disfluencies
 from indexing.text.tables import SEPARATOR, is_row
 from indexing.text.terms import content_stems
 
@@ -74,7 +75,7 @@ class _Place:
 
     @property
     def text(self) -> str:
-        return self.statement.sentence.text
+        return _words(self.statement.sentence)
 
 
 def commitments(blocks: Sequence[Block], people: People | None = None) -> list[Commitment]:
@@ -93,6 +94,11 @@ def commitments(blocks: Sequence[Block], people: People | None = None) -> list[C
                 found.append(each)
                 ends[each.kind] = each.sentence.end
     return found
+
+
+def _words(sentence: Sentence) -> str:
+    """The words of a sentence; those of speech as they would be written ("I'll" for "I 'll")."""
+    return sentence.text if sentence.utterance is None else remove_disfluencies(sentence.text)
 
 
 def _places(blocks: Sequence[Block]) -> Iterator[_Place]:
@@ -185,7 +191,7 @@ def _requested(place: _Place, people: People) -> Commitment | None:
     if match is None or place.after is None or not place.answers or _is_supposed(place.text):
         return None
     answerer, asked = place.after.sentence.speaker, match["who"] or match["name"]
-    if not answerer or not ACCEPTANCE.match(place.after.sentence.text):
+    if not answerer or not ACCEPTANCE.match(_words(place.after.sentence)):
         return None
     if asked and people.is_known(asked) and people.whole(asked) != people.whole(answerer):
         return None
@@ -194,7 +200,7 @@ def _requested(place: _Place, people: People) -> Commitment | None:
 
 
 def _action(sentence: Sentence, people: People) -> Commitment | None:
-    text = sentence.text
+    text = _words(sentence)
     for pattern in (LABEL, PROMISE, NAMED, NAMED_TO, PROMISE_UNTIL, *NAMED_UNTIL):
         match = pattern.search(text)
         if match is None or not (pattern is LABEL or _says_what(text, match)):
@@ -221,7 +227,7 @@ def _who(
     labelled = re.match(NAMES, match["who"] or "")
     if labelled:
         return people.whole(labelled[0])
-    return _assignee(sentence.text[match.end() :], people)
+    return _assignee(_words(sentence)[match.end() :], people)
 
 
 def _assignee(text: str, people: People) -> str | None:
@@ -244,7 +250,7 @@ def _decision(place: _Place) -> Commitment | None:
         whole = _with_next(place)
         if whole or match is None or not match[0].lower().endswith(AT_END):
             return Commitment("decision", whole) if whole else None
-    if PROPOSAL.search(text) and after is not None and AGREED.search(after.sentence.text):
+    if PROPOSAL.search(text) and after is not None and AGREED.search(_words(after.sentence)):
         return Commitment("decision", sentence) if place.statement.stems else None
     if match is None or not _says_what(text, match):
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -46,6 +47,22 @@ def test_quotes_are_shown_with_their_days(samples_corpus: Corpus) -> None:
     first, second, *_ = map(citation_place, answer.citations)
     assert first == "2025-12-08 · 00:16:11 · Maren Osei"
     assert second.startswith("2025-11-17, earlier · ")
+
+
+def test_what_is_out_of_date_does_not_lead(tmp_path: Path) -> None:
+    """The posters say it last, and they are said to be wrong."""
+    said = {
+        "2026-01-12": "The open day is on the second of May.",
+        "2026-02-09": "The second of May does not work for the open day, so it is the ninth now.",
+        "2026-03-16": "The posters for the open day still say the second of May.",
+    }
+    with Corpus(tmp_path / "corpus") as corpus:
+        for day, line in said.items():
+            text = f"Ruth Bell: Good evening to all of you.\n\nOle Dahl: {line}\n"
+            (tmp_path / f"minutes-{day}.txt").write_text(text)
+        corpus.add([*tmp_path.glob("*.txt")])
+        first, *_ = corpus.ask("When is the open day?", answer="quote").citations
+        assert first.day == "2026-02-09"
 
 
 def test_a_made_series_and_one_without_dates() -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from pathlib import Path
+
 import pytest
 
-from benchmarks.register import HALVES, figures, graded
+from benchmarks.register import HALVES, figures, graded, real_meetings
 from benchmarks.register.marks import Mark, marked
 from generator.register.register import register
 from tests.generator.register.meetings import meeting
@@ -57,3 +61,39 @@ def test_figures_are_those_counted_by_hand() -> None:
 def test_every_meeting_is_read(half: str) -> None:
     found = [right for name, right, _ in figures(half) if name == "who is right"]
     assert len(found) > 10
+
+
+def test_real_meetings_are_graded_by_where_their_marks_stand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = [
+        ("Ada", "Good morning ."),
+        ("Bo", "Well , I 'll send you the figures by Friday . Nice ."),
+        ("Ada", "We go for the blue one ."),
+        ("Bo", "I 'll check with the supplier ."),
+    ]
+    meeting_of_four = {
+        "meeting_transcripts": [{"speaker": who, "content": text} for who, text in said],
+        "general_query_list": [],
+        "specific_query_list": [],
+        "topic_list": [],
+    }
+    file = tmp_path / "train.jsonl"
+    file.write_text(json.dumps(meeting_of_four))
+    digest = hashlib.sha256("\n".join(text for _, text in said).encode()).hexdigest()[:16]
+    marks = [
+        {"kind": "action", "utterance": 1, "start": 7, "end": 43, "who": "Bo", "until": [34, 43]},
+        {"kind": "decision", "utterance": 2, "start": 0, "end": 24},
+    ]
+    known = {"meeting": digest, "half": "counted", "marks": marks}
+    monkeypatch.setattr(real_meetings, "_MARKS", tmp_path / "marks.jsonl")
+    (tmp_path / "marks.jsonl").write_text(json.dumps(known))
+    counts: dict[str, list[bool]] = {}
+    for name, right, _ in real_meetings.figures_of("counted", file):
+        counts.setdefault(name, []).append(right)
+    # What Bo will check, nobody marked; "We go for" is no decision by the words of deciding.
+    assert sorted(counts["actions that are right (precision)"]) == [False, True]
+    assert counts["actions found (recall)"] == [True]
+    assert counts["decisions found (recall)"] == [False]
+    assert counts["who is right"] == counts["until when is right"] == [True]
+    assert not [*real_meetings.figures_of("developing", file)]

@@ -255,3 +255,9 @@ def test_what_is_announced_goes_on_with_the_next_sentence() -> None:
 @pytest.mark.parametrize("words", ["A" * 50_000, "I'll " * 20_000, "wird " * 20_000, "(" * 50_000])
 def test_a_long_line_takes_no_long_time(words: str) -> None:
     assert len(of_minutes(words)) <= 1
+
+
+def test_tokenized_speech_with_its_noise_is_read_and_quoted_as_it_stands() -> None:
+    line = "Well , I {disfmarker} I 'll send it to Dave , uh , by tomorrow ."
+    (action,) = found("action", talk(line))
+    assert (action.sentence.text, action.who, action.when) == (line, "Ada", "by tomorrow")
