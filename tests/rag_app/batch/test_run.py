@@ -708,9 +708,8 @@ def meetings(path: Path, count: int = 10) -> None:
 # With the packaged reader alone: each life loads what it reads with, which is no part of the file.
 KILLING = """
 from generator import parts
-from generator.reader.default_reader import DefaultReader
-parts.has_large = lambda: False
-DefaultReader._load = lambda reader: None
+from generator.reader import second_reader
+parts.has_large = second_reader.has_multilingual = lambda: False
 from benchmarks.batch_kills import command
 command()
 """
