@@ -8,7 +8,8 @@ which must give the same; and with settings that must change the output, to see 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Protocol
 
 from indexing.errors import InvalidRequest, UnsupportedModel
 
@@ -16,17 +17,33 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
     from torch import Tensor
 
-    from indexing.extension.method import Change
     from indexing.nn.architecture import Architecture
 
 PROBE = 16
 """Tokens of the longer of the two probe sequences; the other has five fewer."""
 
 
+class Provable(Protocol):
+    """What this needs of a method."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+
+    def apply(self, model: SentenceTransformer, arch: Architecture) -> AbstractContextManager[None]:
+        """Applies it for as long as the `with` lasts."""
+
+    def identity(self) -> Provable | None:
+        """The method with settings under which it changes no output; None: nothing to prove."""
+
+    def active(self) -> Provable | None:
+        """The method with settings under which it changes the output of a short text."""
+
+
 _proven: set[tuple[type, type, str | None]] = set()
 
 
-def prove(method: Change, model: SentenceTransformer, arch: Architecture) -> None:
+def prove(method: Provable, model: SentenceTransformer, arch: Architecture) -> None:
     """Raises UnsupportedModel unless the method does on this architecture what it says."""
     identity, active = method.identity(), method.active()
     key = (type(method), type(arch.backbone), arch.backbone.config._attn_implementation)
@@ -42,7 +59,7 @@ def prove(method: Change, model: SentenceTransformer, arch: Architecture) -> Non
     _proven.add(key)
 
 
-def _run_changed(method: Change, model: SentenceTransformer, arch: Architecture) -> Tensor:
+def _run_changed(method: Provable, model: SentenceTransformer, arch: Architecture) -> Tensor:
     with method.apply(model, arch):
         try:
             return _states(arch)
@@ -83,7 +100,7 @@ def _close(one: Tensor, other: Tensor) -> bool:
     return bool(gap <= tolerance * max(1.0, float(one.float().abs().max())))
 
 
-def _failure(method: Change, arch: Architecture, reason: str) -> UnsupportedModel:
+def _failure(method: Provable, arch: Architecture, reason: str) -> UnsupportedModel:
     msg = (
         f"{method.name} does not work on {arch.class_name}: {reason}; "
         "use pcw, which leaves the transformer as it is"
