@@ -27,6 +27,7 @@ from generator.extractive.non_prose import is_of_itself
 from generator.extractive.question.answer_slot import asked_slot, fills
 from generator.extractive.question.answer_type import classify_question
 from generator.extractive.question.moment import asked_moment
+from generator.extractive.question.two_questions import asks_twice
 from indexing.documents import Document
 from indexing.text.change_words import AGREED, CHANGE, KEPT, NUMBER, PAST, TALK
 from indexing.text.days.dates import date_in
@@ -38,6 +39,7 @@ _IDLE = 3.0  # what talk of a value that does not hold is worth less, unread
 _IDLE_READ = 2.0  # the same, where a reader has read
 _MAY_ANSWER, _FAR = 1.5, 15.0  # scale in which sentences count that may answer; and none does below
 _NEAR = 4.0  # how far below the best score a sentence may be that is on the same matter
+_NEAR_OF_COURSE = 8.0  # where all statements are asked for, whenever they were said
 _NEAR_UNCHANGED = 1.5  # the same, if it tells of no change
 _COVERED = 0.6  # of what the best sentence has of the question, at least
 _REPLACED = 0.6  # of the words for a value that a change replaced, that stand for the value
@@ -88,7 +90,9 @@ def statements(features: SentenceFeatures, scores: Vectors, days: Mapping[str, s
     best = int(np.where(told, scores, -np.inf).argmax())
     coverage = _of_matter(features)
     covered = coverage >= _COVERED * coverage[best]
-    near = map(int, np.flatnonzero((scores >= scores[best] - _NEAR) & covered & told))
+    whole = moment.kind == "course" and not asks_twice(features.question)
+    reach = _NEAR_OF_COURSE if whole else _NEAR
+    near = map(int, np.flatnonzero((scores >= scores[best] - reach) & covered & told))
     read = {
         i: text
         for i in near

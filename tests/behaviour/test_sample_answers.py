@@ -16,6 +16,7 @@ LEADS = {
     "When is the launch of Heron now?": "The launch stays on Monday the eleventh of May",
     "Which company supplies the nitrate probes after everything that happened?": "Brackendale",
     "What happened to the weight limit of 210 grams?": "two hundred and twenty-five grams",
+    "When did the notice to Brackendale take effect?": "the eleventh of November",
     "Was the deposit repaid within the time that the agreement allows?": "twenty Working Days",
     # The quotes stood in the order of their documents.
     "How common are copying errors, according to Yusuf and according to the Trust?": "one in fifty",
@@ -46,8 +47,6 @@ LOST = {
     "What made the team move the release to May?": "five weeks for changing the tool",
     "How do people get stored readings out of the meter in the final design?": "a drive over USB",
     "Who suggested engraving the winter reminder in the brass?": "Inside the cap!",
-    # Since 2026-11-27, where the larger reader does not read.
-    "When did the notice to Brackendale take effect?": "the eleventh of November",
 }
 
 

@@ -21,8 +21,10 @@ _ONCE = re.compile(
     re.IGNORECASE,
 )
 _COURSE = re.compile(
-    r"\b(?:how|in what way)\b.* (?:chang|develop|mov|evol|shift|alter|vari|progress)(?:e[ds]?|ed)\b"
-    r"|\bwhat (?:changes|changed)\b|\bwhich changes\b|\bover time\b|\bhistory of\b"
+    r"\b(?:how|in what way)\b.* (?:(?:chang|mov|evolv)e[ds]?|develop(?:s|ed)?|var(?:y|ie[ds])"
+    r"|(?:shift|alter|progress)ed|(?:go|goes|went|gone) up and down)\b"
+    r"|\bwhat (?:changes|changed)\b|\bwhich changes\b|\bhistory of\b"
+    r"|\bover (?:time|the (?:weeks|months|meetings))\b"
     r"|\bwie\b.*\b(?:ver|ge)ändert\b|\bwie\b.*\bentwickelt\b|\bim lauf der zeit\b",
     re.IGNORECASE,
 )
