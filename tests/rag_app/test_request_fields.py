@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any, cast, get_args, get_type_hints
@@ -35,6 +36,7 @@ from rag_app.cli.batch import batch
 from rag_app.cli.documents.every import every
 from rag_app.cli.main import main, search
 from rag_app.corpus.corpus import Corpus
+from rag_app.corpus.reader import CorpusReader
 from rag_app.corpus.shards.parts import SearchRequest
 from rag_app.langchain.retriever import RagAppRetriever
 from rag_app.request_fields import (
@@ -339,17 +341,23 @@ def test_the_tools_take_the_fields(
         scopes.append(seen.scope)
         return results.SearchResult(documents=[], not_searched=[])
 
-    def listed(seen: Corpus, question: str, of: Any) -> results.EveryResult:
-        made.append(every_request(question, of))
+    def listed(seen: CorpusReader, question: str, **options: Any) -> None:
+        made.append(every_request(question, options))
         scopes.append(seen.scope)
-        return results.EveryResult(
-            about=0, low=0, high=0, found=0, start=0, counted=False, stated=None, documents=[]
-        )
+
+    nowhere = results.EveryResult(
+        about=0, low=0, high=0, found=0, start=0, counted=False, stated=None, documents=[]
+    )
+
+    @contextmanager
+    def reading(app: Application, _: object) -> Iterator[CorpusReader]:
+        yield app.corpus.seen_by(Scope("ada"))
 
     monkeypatch.setattr(mcp_tools, "_search", searched)
-    monkeypatch.setattr(mcp_tools, "_every", listed)
+    monkeypatch.setattr(mcp_tools, "_reading", reading)
+    monkeypatch.setattr(CorpusReader, "every", listed)
+    monkeypatch.setattr(results, "every_result", lambda _: nowhere)
     monkeypatch.setattr(app.questions, "answer", answered)
-    monkeypatch.setattr(mcp_tools, "_scope", lambda _: Scope("ada"))
     name = {"ask": "ask_documents", "search": "search_documents", "every": "every_place"}[act]
     asked = "query" if act == "search" else "question"
     tools = mcp_tools.server(app)
