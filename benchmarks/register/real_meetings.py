@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from generator.overview.commitments import CommitmentKind
 from generator.register.entry import Entry
@@ -83,18 +84,20 @@ def _digest(document: Document) -> str:
     return hashlib.sha256(said.encode("utf-8")).hexdigest()[:16]
 
 
-def _mark(document: Document, values: Mapping[str, object]) -> RealMark:
+def _mark(document: Document, values: Mapping[str, Any]) -> RealMark:
     spans = [(one.text_start, one.end) for one in document.utterances]
-    utterance, start, end = (int(str(values[each])) for each in ("utterance", "start", "end"))
-    begin, until = spans[utterance][0], values.get("until", "")
+    at, _ = spans[values["utterance"]]
+    until = values.get("until", "")  # as a span of the utterance, or in another one's words
     if isinstance(until, list):
-        until = document.text[begin + until[0] : begin + until[1]]
-    again = values.get("also", [])
-    assert isinstance(again, list)
-    kind: CommitmentKind = values["kind"]  # type: ignore[assignment]
-    who = str(values.get("who", ""))
-    others = tuple(spans[number] for number in again)
-    return RealMark(kind, begin + start, begin + end, who, str(until), others)
+        until = document.text[at + until[0] : at + until[1]]
+    return RealMark(
+        kind=values["kind"],
+        start=at + values["start"],
+        end=at + values["end"],
+        who=values.get("who", ""),
+        until=until,
+        again=tuple(spans[number] for number in values.get("also", ())),
+    )
 
 
 def _same(one: str, other: str) -> bool:

@@ -69,13 +69,10 @@ class _Place:
     """A statement, and what surrounds it."""
 
     statement: Statement
+    text: str  # its words, as of `_words`
     block: Block
     after: Statement | None
     answers: bool  # whether somebody else says what is after it
-
-    @property
-    def text(self) -> str:
-        return _words(self.statement.sentence)
 
 
 def commitments(blocks: Sequence[Block], people: People | None = None) -> list[Commitment]:
@@ -106,7 +103,7 @@ def _places(blocks: Sequence[Block]) -> Iterator[_Place]:
     for (statement, block), (after, other) in pairwise([*every, (None, None)]):
         if statement is not None and block is not None and statement.words <= LONGEST:
             answers = other is not None and other.speaker not in {None, block.speaker}
-            yield _Place(statement, block, after, answers)
+            yield _Place(statement, _words(statement.sentence), block, after, answers)
 
 
 class _Section:
@@ -163,7 +160,7 @@ def _of_statement(place: _Place, people: People) -> Iterator[Commitment]:
     if is_row(text):
         yield from _of_row(sentence, people)
         return
-    if action := _requested(place, people) or (None if asks else _action(sentence, people)):
+    if action := _requested(place, people) or (None if asks else _action(place, people)):
         yield action
     elif not asks and (decision := _decision(place)):
         yield decision
@@ -199,8 +196,8 @@ def _requested(place: _Place, people: People) -> Commitment | None:
     return Commitment("action", sentence, people.whole(answerer), time_expression(place.text))
 
 
-def _action(sentence: Sentence, people: People) -> Commitment | None:
-    text = _words(sentence)
+def _action(place: _Place, people: People) -> Commitment | None:
+    text, sentence = place.text, place.statement.sentence
     for pattern in (LABEL, PROMISE, NAMED, NAMED_TO, PROMISE_UNTIL, *NAMED_UNTIL):
         match = pattern.search(text)
         if match is None or not (pattern is LABEL or _says_what(text, match)):
@@ -227,7 +224,7 @@ def _who(
     labelled = re.match(NAMES, match["who"] or "")
     if labelled:
         return people.whole(labelled[0])
-    return _assignee(_words(sentence)[match.end() :], people)
+    return _assignee(match.string[match.end() :], people)
 
 
 def _assignee(text: str, people: People) -> str | None:

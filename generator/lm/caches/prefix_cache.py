@@ -25,14 +25,15 @@ Ids = tuple[int, ...]
 Layers = tuple[tuple["torch.Tensor", "torch.Tensor"], ...]
 """Of each layer the keys and the values, (num_kv_heads, tokens, head_dim)."""
 
+Key = TypeVar("Key", bound=Hashable)
 Entry = TypeVar("Entry")
 
 
-class _BoundedCache(Generic[Entry]):
-    """Entries by tag and token ids; the least recently used go first. Threads may share one."""
+class _BoundedCache(Generic[Key, Entry]):
+    """Entries by a key of token ids; the least recently used go first. Threads may share one."""
 
     def __init__(self, max_bytes: int, getsizeof: Callable[[Entry], int]) -> None:
-        self._entries: LRUCache[tuple[Hashable, Ids], Entry] = LRUCache(max_bytes, getsizeof)
+        self._entries: LRUCache[Key, Entry] = LRUCache(max_bytes, getsizeof)
         self._getsizeof = getsizeof
         self._lock = threading.Lock()
 
@@ -49,7 +50,7 @@ class _BoundedCache(Generic[Entry]):
         with self._lock:
             self._entries.clear()
 
-    def _store(self, key: tuple[Hashable, Ids], entry: Entry) -> None:
+    def _store(self, key: Key, entry: Entry) -> None:
         """Replace an entry; one that is larger than the cache is left out."""
         with self._lock:
             self._entries.pop(key, None)
@@ -57,7 +58,7 @@ class _BoundedCache(Generic[Entry]):
                 self._entries[key] = entry
 
 
-class PrefixCache(_BoundedCache[Any]):
+class PrefixCache(_BoundedCache[tuple[Hashable, Ids], Any]):
     """What a model has read, by its token ids, at most so many bytes. Threads may share one."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
@@ -94,7 +95,7 @@ class PrefixCache(_BoundedCache[Any]):
         self._store((tag, tuple(ids)), cache)
 
 
-class RowCache(_BoundedCache[Layers]):
+class RowCache(_BoundedCache[Ids, Layers]):
     """Keys and values of whole prefixes, each for one row of a batch. Threads may share one."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
@@ -103,11 +104,11 @@ class RowCache(_BoundedCache[Layers]):
     def get(self, ids: Ids) -> Layers | None:
         """The keys and values of a prefix, or None."""
         with self._lock:
-            return self._entries.get((None, ids))
+            return self._entries.get(ids)
 
     def put(self, ids: Ids, layers: Layers) -> None:
         """Keep those of a prefix."""
-        self._store((None, ids), layers)
+        self._store(ids, layers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,7 +143,7 @@ def test_a_citation_opens_its_page_with_the_lines_marked_at_every_width(
         shown.get_by_role("button", name="Text").click()
         expect(shown.locator("mark").first).to_contain_text(QUOTE)
         expect(shown.locator("mark").first).to_be_in_viewport()
-        assert not themes(width) or violations(page, "#document") == []
+        assert violations(page, "#document") == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         page.keyboard.press("Escape")
         expect(page.locator("#document")).to_be_hidden()
